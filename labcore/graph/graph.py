@@ -1,0 +1,141 @@
+"""A graph: nodes in execution order, inputs first, one output last.
+
+In: calls, from capture or from a pass.  Out: something printable as Python, runnable and checkable.
+Invariant: see `verify.py`; names are unique and stay with their node.
+It describes what depends on what; not which loop, which buffer, which machine.
+"""
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..trace import Origin
+from .meta import TensorMeta
+from .node import Node, map_nodes
+
+
+class Graph:
+    """Nodes in execution order. `call_function` and friends append (or insert, see `inserting_before`)."""
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self._taken: set[str] = set()
+        self._before: Node | None = None
+
+    # ---- building ----
+
+    def placeholder(self, name: str, meta: TensorMeta | None = None, origin: Origin | None = None) -> Node:
+        return self._create("placeholder", name, (), {}, name, meta, origin)
+
+    def get_attr(self, key: str, meta: TensorMeta | None = None, origin: Origin | None = None) -> Node:
+        return self._create("get_attr", key, (), {}, key, meta, origin)
+
+    def call_function(self, target: Any, args: tuple = (), kwargs: dict[str, Any] | None = None, *,
+                      meta: TensorMeta | None = None, origin: Origin | None = None,
+                      name: str | None = None) -> Node:
+        name = name or getattr(target, "__name__", str(target))
+        return self._create("call_function", target, args, kwargs or {}, name, meta, origin)
+
+    def output(self, value: Any, origin: Origin | None = None) -> Node:
+        return self._create("output", "output", (value,), {}, "output", None, origin)
+
+    def _create(self, op: str, target: Any, args: tuple, kwargs: dict, hint: str,
+                meta: TensorMeta | None, origin: Origin | None) -> Node:
+        node = Node(self, op, target, args, kwargs, self._unique(hint), meta, origin)
+        at = len(self.nodes) if self._before is None else self.nodes.index(self._before)
+        self.nodes.insert(at, node)
+        return node
+
+    def _unique(self, hint: str) -> str:
+        base = re.sub(r"\W", "_", hint) or "_"
+        if base[0].isdigit() or keyword.iskeyword(base):
+            base = f"_{base}"
+        name, n = base, 0
+        while name in self._taken:
+            n += 1
+            name = f"{base}_{n}"
+        self._taken.add(name)
+        return name
+
+    @contextmanager
+    def inserting_before(self, node: Node) -> Iterator[None]:
+        """New nodes go before `node` instead of to the end."""
+        saved, self._before = self._before, node
+        try:
+            yield
+        finally:
+            self._before = saved
+
+    def erase_node(self, node: Node) -> None:
+        """Remove a node nobody reads. Raises RuntimeError when somebody does."""
+        if node.users:
+            readers = ", ".join(u.name for u in node.users)
+            raise RuntimeError(f"cannot erase node {node.name}: it is read by {readers}")
+        node.set_args(())
+        self.nodes.remove(node)
+
+    def eliminate_dead_code(self) -> int:
+        """Erase calls whose result nobody reads; returns how many. Placeholders stay: they are the signature."""
+        dead = 0
+        for node in reversed(list(self.nodes)):
+            if node.op in ("call_function", "get_attr") and not node.users:
+                self.erase_node(node)
+                dead += 1
+        return dead
+
+    # ---- looking ----
+
+    @property
+    def placeholders(self) -> list[Node]:
+        return [n for n in self.nodes if n.op == "placeholder"]
+
+    @property
+    def calls(self) -> list[Node]:
+        return [n for n in self.nodes if n.op == "call_function"]
+
+    @property
+    def output_node(self) -> Node:
+        return self.nodes[-1]
+
+    @property
+    def outputs(self) -> list[Any]:
+        """The flat list of what the graph returns: nodes and constants."""
+        value = self.output_node.args[0]
+        return list(value) if isinstance(value, (tuple, list)) else [value]
+
+    def python_code(self, name: str = "forward", comments: bool = True) -> str:
+        """The graph as a Python function; each statement names its shape and the user's line."""
+        params = "".join(f", {n.name}" + (f": {str(n.meta)!r}" if n.meta else "") for n in self.placeholders)
+        lines = [f"def {name}(self{params}):"]
+        last = None
+        for node in self.nodes:
+            if node.op == "placeholder":
+                continue
+            if comments and node.op != "output" and node.origin and node.origin.line != last:
+                last = node.origin.line
+                lines.append(f"    # {short_file(node.origin.file)}:{last}  {node.origin.source.strip()}")
+            note = f"  # {node.meta}" if comments and node.meta else ""
+            lines.append(f"    {node.format()}{note}")
+        return "\n".join(lines) + "\n"
+
+    def copy(self) -> tuple[Graph, dict[Node, Node]]:
+        """A copy, and the map from old nodes to new ones."""
+        new, env = Graph(), {}
+        for node in self.nodes:
+            args = map_nodes(node.args, env.__getitem__)
+            kwargs = map_nodes(node.kwargs, env.__getitem__)
+            env[node] = new._create(node.op, node.target, args, kwargs, node.name, node.meta, node.origin)
+        return new, env
+
+    def __str__(self) -> str:
+        return self.python_code()
+
+
+def short_file(path: str) -> str:
+    """The file's own name; a notebook cell's generated path becomes "cell"."""
+    if "ipykernel_" in path or path.startswith("<ipython-input"):
+        return "cell"
+    return path.replace("\\", "/").rsplit("/", 1)[-1]

@@ -1,0 +1,97 @@
+"""One step of a graph.
+
+opcode          target                      args
+placeholder     the parameter's name        ()
+get_attr        a key of GraphModule.attrs  ()
+call_function   an operator of the table    nodes, tuples or lists of nodes, Python constants
+output          "output"                    (one nested tuple of nodes and constants,)
+
+Invariant: `args` and `kwargs` change only through `set_args` and `replace_all_uses_with`, which keep `users` right.
+torch.fx has call_method and call_module too; here a method is the operator it calls, so there is one vocabulary.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..trace import Origin
+from .meta import TensorMeta
+
+if TYPE_CHECKING:
+    from .graph import Graph
+
+OPCODES = ("placeholder", "get_attr", "call_function", "output")
+
+
+def map_nodes(value: Any, fn: Callable[[Node], Any]) -> Any:
+    """`value` with every node in it replaced by fn(node); containers keep their type."""
+    if isinstance(value, Node):
+        return fn(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)([map_nodes(v, fn) for v in value])
+    if isinstance(value, dict):
+        return {k: map_nodes(v, fn) for k, v in value.items()}
+    return value
+
+
+class Node:
+    """An operation with its inputs; see the table above.
+
+    `meta` is the TensorMeta of the result (None for output, or when the result is no tensor);
+    `origin` is the user's place it came from; `users` are the nodes that read it, in order.
+    """
+
+    def __init__(self, graph: Graph, op: str, target: Any, args: tuple, kwargs: dict, name: str,
+                 meta: TensorMeta | None = None, origin: Origin | None = None) -> None:
+        self.graph, self.op, self.target, self.name = graph, op, target, name
+        self.meta, self.origin = meta, origin
+        self.users: dict[Node, None] = {}
+        self.args: tuple = ()
+        self.kwargs: dict[str, Any] = {}
+        self.set_args(args, kwargs)
+
+    @property
+    def all_input_nodes(self) -> list[Node]:
+        found: dict[Node, None] = {}
+        map_nodes((self.args, self.kwargs), lambda n: found.setdefault(n))
+        return list(found)
+
+    def set_args(self, args: tuple, kwargs: dict[str, Any] | None = None) -> None:
+        for node in self.all_input_nodes:
+            node.users.pop(self, None)
+        self.args, self.kwargs = tuple(args), dict(kwargs or {})
+        for node in self.all_input_nodes:
+            node.users[self] = None
+
+    def replace_all_uses_with(self, other: Node) -> None:
+        """Everyone who read this node reads `other` from now on."""
+        for user in list(self.users):
+            swap = lambda n: other if n is self else n
+            user.set_args(map_nodes(user.args, swap), map_nodes(user.kwargs, swap))
+
+    @property
+    def target_name(self) -> str:
+        return getattr(self.target, "__name__", str(self.target))
+
+    def format(self) -> str:
+        """The node as a line of Python."""
+        if self.op == "output":
+            return f"return {show(self.args[0])}"
+        if self.op == "get_attr":
+            return f"{self.name} = self.{self.target}"
+        given = [show(a) for a in self.args] + [f"{k}={show(v)}" for k, v in self.kwargs.items()]
+        return f"{self.name} = torch.{self.target_name}({', '.join(given)})"
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def show(value: Any) -> str:
+    """An argument as Python text."""
+    if isinstance(value, Node):
+        return value.name
+    if isinstance(value, tuple):
+        return "(" + ", ".join(map(show, value)) + ("," if len(value) == 1 else "") + ")"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(show, value)) + "]"
+    return repr(value)

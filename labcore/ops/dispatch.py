@@ -1,0 +1,46 @@
+"""Who carries out an operator: the interpreter on top of this thread's stack.
+
+At the bottom is eager mode, installed by `tensor/`.  A tracer pushed on top writes graph nodes instead; the same derivative
+rule therefore serves the eager tape and the joint graph.
+PyTorch has a dispatcher with some twenty keys; the idea kept here is that one call has several meanings.
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+
+class Interpreter(Protocol):
+    """Gives calls of operators a meaning."""
+
+    def call(self, op: Any, args: tuple, kwargs: dict[str, Any]) -> Any: ...
+
+
+class _Stack(threading.local):
+    top: Interpreter | None = None
+
+
+_stack = _Stack()
+_eager: Interpreter | None = None
+
+
+def install_eager(interpreter: Interpreter) -> None:
+    """Set what an operator means when nothing is being traced."""
+    global _eager
+    _eager = interpreter
+
+
+def call(op: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    return (_stack.top or _eager).call(op, args, kwargs)
+
+
+@contextmanager
+def interpreting(interpreter: Interpreter) -> Iterator[Interpreter]:
+    """Operators called in this thread inside the block mean what `interpreter` says."""
+    before, _stack.top = _stack.top, interpreter
+    try:
+        yield interpreter
+    finally:
+        _stack.top = before

@@ -1,0 +1,27 @@
+"""The interpreter that writes a graph instead of computing.
+
+In: operator calls on nodes and Python constants.  Out: call_function nodes with their meta.
+Invariant: no data is touched, so a shape error shows up here, while tracing.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from ..graph import Graph, Node, Origin, TensorMeta, map_nodes
+from .op import Op
+
+
+class Tracer:
+    """Appends every operator call to `graph`; `origin` is stamped on new nodes (set it before each call)."""
+
+    def __init__(self, graph: Graph, origin: Origin | None = None) -> None:
+        self.graph, self.origin = graph, origin
+
+    def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
+        meta = op.meta(*map_nodes(args, _meta), **map_nodes(kwargs, _meta))
+        return self.graph.call_function(op, args, kwargs, meta=meta, origin=self.origin)
+
+
+def _meta(node: Node) -> TensorMeta:
+    assert node.meta is not None, f"{node} is no tensor"
+    return node.meta

@@ -1,0 +1,34 @@
+"""The trace: what every stage did, as events. Imports nothing of the lab's."""
+from .events import (
+    Accesses as Accesses,
+    AotGraph as AotGraph,
+    CacheMiss as CacheMiss,
+    CallBegin as CallBegin,
+    CallEnd as CallEnd,
+    DiskCache as DiskCache,
+    Event as Event,
+    Execute as Execute,
+    Fusion as Fusion,
+    GraphBreak as GraphBreak,
+    GraphCaptured as GraphCaptured,
+    GuardCheck as GuardCheck,
+    GuardRecord as GuardRecord,
+    GuardsInstalled as GuardsInstalled,
+    KernelReady as KernelReady,
+    LoopIR as LoopIR,
+    OutputCode as OutputCode,
+    Stage as Stage,
+    VariantAdded as VariantAdded,
+    from_json as from_json,
+)
+from .origin import Origin as Origin
+from .recorder import (
+    Recorder as Recorder,
+    add_sink as add_sink,
+    compiling as compiling,
+    current_compile_id as current_compile_id,
+    emit as emit,
+    listening as listening,
+    record as record,
+    remove_sink as remove_sink,
+)

@@ -1,0 +1,229 @@
+"""What the compiler reports: one small dataclass an event, JSON in and out.
+
+In: facts, from every stage.  Out: events that logs, `explain`, widgets and checks read.
+Invariant: an event holds plain data only (numbers, text, lists, `Origin`), so a trace survives the process that made it.
+`compile_id` is `frame/variant` as in PyTorch ("0/1" is code 0, variant 1); `emit` fills it in while that variant is built.
+"""
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any, ClassVar
+
+from .origin import Origin
+
+KINDS: dict[str, type[Event]] = {}
+
+
+@dataclass
+class Event:
+    """Base of all events; `kind` names the class in JSON."""
+
+    kind: ClassVar[str] = ""
+    compile_id: str = field(default="", kw_only=True)
+
+    def __init_subclass__(cls) -> None:
+        cls.kind = cls.__name__
+        KINDS[cls.kind] = cls
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, **asdict(self)}
+
+
+def from_json(data: dict[str, Any]) -> Event:
+    """The event that `to_json` wrote. Raises KeyError for an unknown kind."""
+    data = dict(data)
+    cls = KINDS[data.pop("kind")]
+    if data.get("origin") is not None:
+        data["origin"] = Origin(**data["origin"])
+    if cls is GuardsInstalled:
+        data["guards"] = [_guard_from_json(g) for g in data["guards"]]
+    known = {f.name for f in fields(cls)}
+    return cls(**{name: value for name, value in data.items() if name in known})
+
+
+# ---- a call on its way --------------------------------------------------------------------------
+
+
+@dataclass
+class CallBegin(Event):
+    """A compiled callable was called. `inputs` has one text an argument, such as "float32[4]"."""
+
+    call: int
+    frame: int
+    function: str
+    inputs: list[str]
+
+
+@dataclass
+class GuardCheck(Event):
+    """One guard of one variant was asked. `compile_id` is the variant; a failed one says why."""
+
+    call: int
+    index: int
+    ok: bool
+    text: str
+    expected: str = ""
+    actual: str = ""
+    reason: str = ""
+    origin: Origin | None = None
+
+
+@dataclass
+class CacheMiss(Event):
+    """No variant fits; `variants` is how many were asked, `reasons` their first failed guards."""
+
+    call: int
+    frame: int
+    variants: int
+    reasons: list[str]
+
+
+@dataclass
+class Execute(Event):
+    """A variant's code runs. `hit`: it was there before this call."""
+
+    call: int
+    hit: bool
+
+
+@dataclass
+class CallEnd(Event):
+    """`result` is "compiled", "hit", "eager" or "raised"."""
+
+    call: int
+    result: str
+
+
+# ---- compiling one variant ----------------------------------------------------------------------
+
+
+@dataclass
+class Stage(Event):
+    """A stage of the pipeline ended: capture, autodiff, fusion, codegen. `seconds` of wall time."""
+
+    name: str
+    seconds: float
+    note: str = ""
+
+
+@dataclass
+class GraphCaptured(Event):
+    """The captured graph: its code, and its nodes as (name, op, target, origin line) rows."""
+
+    code: str
+    nodes: list[list[Any]]
+
+
+@dataclass
+class GuardRecord:
+    """One guard as data: what is checked (`text`), of what (`source`), and whose line needs it."""
+
+    type: str
+    source: str
+    text: str
+    expected: str = ""
+    origin: Origin | None = None
+
+
+def _guard_from_json(data: dict[str, Any]) -> GuardRecord:
+    origin = data.get("origin")
+    return GuardRecord(**{**data, "origin": Origin(**origin) if origin else None})
+
+
+@dataclass
+class GuardsInstalled(Event):
+    """The guards of a new variant in evaluation order, and the Python source of its check."""
+
+    guards: list[GuardRecord]
+    source: str
+
+
+@dataclass
+class GraphBreak(Event):
+    """Capture ended before the function did: what stopped it, why, and what would change that."""
+
+    break_id: str
+    what: str
+    why: str
+    hint: str
+    origin: Origin | None = None
+
+
+@dataclass
+class AotGraph(Event):
+    """A graph after autodiff. `phase`: inference, joint, forward or backward; saved tensors by name."""
+
+    phase: str
+    code: str
+    saved: list[str] = field(default_factory=list)
+    saved_bytes: int = 0
+
+
+@dataclass
+class LoopIR(Event):
+    """The loops before ("pre_fusion") or after ("post_fusion") the scheduler, as text."""
+
+    phase: str
+    when: str
+    text: str
+
+
+@dataclass
+class Fusion(Event):
+    """One decision of the scheduler. `flip` is the smallest change that would turn it round."""
+
+    first: str
+    second: str
+    fused: bool
+    rule: str
+    detail: str
+    saved_bytes: int
+    flip: str
+
+
+@dataclass
+class Accesses(Event):
+    """The access ledger of one graph: logical array accesses and bytes, separate passes against fused."""
+
+    phase: str
+    separate: int
+    fused: int
+    separate_bytes: int
+    fused_bytes: int
+
+
+@dataclass
+class KernelReady(Event):
+    """A kernel can be called. `path` is its source file; `cached`: its machine code came from disk."""
+
+    name: str
+    path: str
+    source: str
+    cached: bool
+
+
+@dataclass
+class OutputCode(Event):
+    """The printed wrapper program that allocates, calls kernels and returns."""
+
+    phase: str
+    path: str
+    source: str
+
+
+@dataclass
+class DiskCache(Event):
+    """`outcome` is "hit" or "miss"; a miss has its reason (absent, damaged, other version ...)."""
+
+    key: str
+    outcome: str
+    reason: str = ""
+
+
+@dataclass
+class VariantAdded(Event):
+    """A variant joined the cache of its frame. `result`: "graph", or "eager" when capture stopped."""
+
+    frame: int
+    title: str
+    result: str

@@ -1,0 +1,105 @@
+"""Who listens: sinks, and the recorder that keeps events.
+
+In: `emit(event)` from any stage.  Out: every sink is called with it, in order, in the emitting thread.
+Invariant: with no sink `listening()` is one attribute read, and nothing is built for nobody.
+"""
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from .events import Event, from_json
+
+Sink = Callable[[Event], None]
+E = TypeVar("E", bound=Event)
+
+_sinks: tuple[Sink, ...] = ()
+_lock = threading.Lock()
+
+
+class _Compiling(threading.local):
+    compile_id = ""
+
+
+_compiling = _Compiling()
+
+
+def listening() -> bool:
+    """Is there anyone to tell?"""
+    return bool(_sinks)
+
+
+def emit(event: Event) -> None:
+    """Hand an event to all sinks, stamped with the variant being compiled in this thread."""
+    if not event.compile_id:
+        event.compile_id = _compiling.compile_id
+    for sink in _sinks:
+        sink(event)
+
+
+def add_sink(sink: Sink) -> None:
+    global _sinks
+    with _lock:
+        _sinks = (*_sinks, sink)
+
+
+def remove_sink(sink: Sink) -> None:
+    global _sinks
+    with _lock:
+        _sinks = tuple(s for s in _sinks if s is not sink)
+
+
+def current_compile_id() -> str:
+    """The variant this thread is compiling, or ""."""
+    return _compiling.compile_id
+
+
+@contextmanager
+def compiling(compile_id: str) -> Iterator[None]:
+    """Events emitted inside belong to this variant."""
+    before, _compiling.compile_id = _compiling.compile_id, compile_id
+    try:
+        yield
+    finally:
+        _compiling.compile_id = before
+
+
+class Recorder:
+    """Keeps events in order. `of(Kernel)` selects by type, `save` and `load` keep a trace as JSON lines."""
+
+    def __init__(self, events: list[Event] | None = None) -> None:
+        self.events: list[Event] = events if events is not None else []
+
+    def __call__(self, event: Event) -> None:
+        self.events.append(event)
+
+    def of(self, cls: type[E]) -> list[E]:
+        return [e for e in self.events if isinstance(e, cls)]
+
+    def save(self, path: str | Path) -> None:
+        Path(path).write_text("".join(json.dumps(e.to_json()) + "\n" for e in self.events))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Recorder:
+        lines = Path(path).read_text().splitlines()
+        return cls([from_json(json.loads(line)) for line in lines if line.strip()])
+
+
+@contextmanager
+def record() -> Iterator[Recorder]:
+    """Record everything the compiler does inside the block.
+
+    >>> with record() as trace:
+    ...     compiled(x)
+    >>> trace.of(GraphCaptured)
+    """
+    recorder = Recorder()
+    add_sink(recorder)
+    try:
+        yield recorder
+    finally:
+        remove_sink(recorder)
