@@ -114,9 +114,10 @@ class Graph:
         for node in self.nodes:
             if node.op == "placeholder":
                 continue
-            if comments and node.op != "output" and node.origin and node.origin.line != last:
+            if comments and node.origin and node.op != "output" and node.origin.line != last:
                 last = node.origin.line
-                lines.append(f"    # {short_file(node.origin.file)}:{last}  {node.origin.source.strip()}")
+                where = f"    # {short_file(node.origin.file)}:{last}  {node.origin.source.strip()}"
+                lines.append(where.rstrip())
             note = f"  # {node.meta}" if comments and node.meta else ""
             lines.append(f"    {node.format()}{note}")
         return "\n".join(lines) + "\n"

@@ -21,6 +21,7 @@ from .events import (
     VariantAdded as VariantAdded,
     from_json as from_json,
 )
+from .facts import Facts as Facts, facts as facts
 from .origin import Origin as Origin
 from .recorder import (
     Recorder as Recorder,

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from .events import Event, from_json
+from .text import check_names, render
 
 Sink = Callable[[Event], None]
 E = TypeVar("E", bound=Event)
@@ -79,6 +80,13 @@ class Recorder:
 
     def of(self, cls: type[E]) -> list[E]:
         return [e for e in self.events if isinstance(e, cls)]
+
+    def text(self, artifact: str) -> str:
+        """An artifact as the log would print it: "graph_code", "guards", "aot_graphs" ... (see `text.py`)."""
+        check_names([artifact])
+        found = [text for event in self.events if (text := render(event, artifact))]
+        joint = "\n" if artifact in ("fusion", "cache", "stages") else "\n\n"
+        return joint.join(found)
 
     def save(self, path: str | Path) -> None:
         Path(path).write_text("".join(json.dumps(e.to_json()) + "\n" for e in self.events))

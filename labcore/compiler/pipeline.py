@@ -1,0 +1,49 @@
+"""The table of contents: what happens between a captured graph and something callable.
+
+    capture ─► "eager"      run the captured graph as it is
+        └────► "aot_eager"  + autodiff: functional graphs, joint, cut; run by eager operators
+                   └──────► "inductor"   + fusion: loops, schedule ─► codegen: kernels, wrapper, disk cache
+
+In: a `GraphModule` and example inputs.  Out: a callable taking the graph's placeholders, returning a tuple.
+A result that is wrong only from one backend on was broken by the stage which that backend adds.
+Each room is imported by the first graph that needs it, so wrapping a function costs nothing.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph import GraphModule
+from ..tensor import Tensor, no_grad
+
+CompiledGraph = Callable[..., tuple]
+
+
+def eager(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
+    """Stop after capture."""
+    return gm.forward
+
+
+def aot_eager(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
+    """Stop after autodiff."""
+    from ..autodiff import aot_compile
+    return aot_compile(gm, example_inputs, run_by_operators)
+
+
+def inductor(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
+    """The whole way, to kernels."""
+    from ..autodiff import aot_compile
+    from ..codegen import compile_graph
+    return aot_compile(gm, example_inputs, compile_graph)
+
+
+def run_by_operators(gm: GraphModule, phase: str) -> Callable[[list[Tensor]], Any]:
+    """The compiler that compiles nothing: one eager operator a node."""
+
+    def run(args: list[Tensor]) -> Any:
+        inputs = tuple(args)
+        args.clear()
+        with no_grad():
+            return gm.forward(*inputs)
+
+    return run

@@ -1,0 +1,142 @@
+"""Events as text: one artifact a name, as in TORCH_LOGS.
+
+In: events.  Out: the very text that the log prints, `Recorder.text` shows in a notebook and a test compares.
+Invariant: no times, no absolute paths and no addresses, so the same program gives the same text; `stages` and
+`output_code` are the two exceptions, and say so in the table.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from .events import (
+    AotGraph,
+    CacheMiss,
+    DiskCache,
+    Event,
+    Fusion,
+    GraphBreak,
+    GraphCaptured,
+    GuardsInstalled,
+    KernelReady,
+    LoopIR,
+    OutputCode,
+    Stage,
+)
+
+Format = Callable[[Event], str]
+
+
+def graph_code(event: Event) -> str:
+    """The captured graph as Python."""
+    assert isinstance(event, GraphCaptured)
+    return event.code.rstrip()
+
+
+def guards(event: Event) -> str:
+    """Every guard of a new variant in evaluation order, with the user's line that needs it."""
+    assert isinstance(event, GuardsInstalled)
+    width = max((len(g.text) for g in event.guards), default=0)
+    lines = []
+    for guard in event.guards:
+        where = f"  # line {guard.origin.line}: {guard.origin.code}" if guard.origin else ""
+        lines.append(f"{guard.text:<{width}}{where}".rstrip())
+    return "\n".join(lines)
+
+
+def recompiles(event: Event) -> str:
+    """Why no variant fitted a call; nothing for a function's first call."""
+    assert isinstance(event, CacheMiss)
+    if not event.variants:
+        return ""
+    return "\n".join([f"recompiling: {event.variants} variant(s) asked", *(f"- {r}" for r in event.reasons)])
+
+
+def graph_breaks(event: Event) -> str:
+    """Where capture stopped, why, and what to change."""
+    assert isinstance(event, GraphBreak)
+    where = f"\n{event.origin.excerpt()}" if event.origin else ""
+    return f"{event.what} [{event.break_id}]{where}\n  Why: {event.why}\n  What to do: {event.hint}"
+
+
+def aot_graphs(event: Event) -> str:
+    """The graphs that autodiff made: joint, forward, backward, or inference."""
+    assert isinstance(event, AotGraph)
+    saved = f"\n# saved for backward: {', '.join(event.saved)}, {event.saved_bytes} bytes" if event.saved else ""
+    return f"# {event.phase}\n{event.code.rstrip()}{saved}"
+
+
+def ir_pre_fusion(event: Event) -> str:
+    """The loops as lowered, one for each operation."""
+    return _loops(event, "pre_fusion")
+
+
+def ir_post_fusion(event: Event) -> str:
+    """The loops as scheduled."""
+    return _loops(event, "post_fusion")
+
+
+def _loops(event: Event, when: str) -> str:
+    assert isinstance(event, LoopIR)
+    return f"# {event.phase}\n{event.text.rstrip()}" if event.when == when else ""
+
+
+def fusion(event: Event) -> str:
+    """Each pair the scheduler looked at: the verdict, its rule, and what would flip it."""
+    assert isinstance(event, Fusion)
+    verdict = "fused" if event.fused else "kept apart"
+    saved = f", saves {event.saved_bytes} bytes" if event.saved_bytes else ""
+    flip = f" It would be fused if {event.flip}." if event.flip and not event.fused else ""
+    return f"{event.first} + {event.second}: {verdict}, {event.rule}{saved}. {event.detail}{flip}".rstrip()
+
+
+def kernel_code(event: Event) -> str:
+    """The printed kernels."""
+    assert isinstance(event, KernelReady)
+    return event.source.rstrip()
+
+
+def output_code(event: Event) -> str:
+    """The printed wrapper program, and the file it lies in."""
+    assert isinstance(event, OutputCode)
+    return f"# {event.path}\n{event.source.rstrip()}"
+
+
+def cache(event: Event) -> str:
+    """What the disk cache answered, and why a miss."""
+    assert isinstance(event, DiskCache)
+    return f"disk cache {event.outcome}" + (f": {event.reason}" if event.reason else "")
+
+
+def stages(event: Event) -> str:
+    """The pipeline's stages with their wall time."""
+    assert isinstance(event, Stage)
+    return f"{event.name:<9}{1e3 * event.seconds:8.1f} ms  {event.note}".rstrip()
+
+
+ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
+    "graph_code": (GraphCaptured, graph_code),
+    "guards": (GuardsInstalled, guards),
+    "recompiles": (CacheMiss, recompiles),
+    "graph_breaks": (GraphBreak, graph_breaks),
+    "aot_graphs": (AotGraph, aot_graphs),
+    "ir_pre_fusion": (LoopIR, ir_pre_fusion),
+    "ir_post_fusion": (LoopIR, ir_post_fusion),
+    "fusion": (Fusion, fusion),
+    "kernel_code": (KernelReady, kernel_code),
+    "output_code": (OutputCode, output_code),
+    "cache": (DiskCache, cache),
+    "stages": (Stage, stages),
+}
+
+
+def check_names(names: Iterable[str]) -> None:
+    """Raises ValueError for a name that is no artifact; the text lists those that are."""
+    for name in names:
+        if name not in ARTIFACTS:
+            raise ValueError(f"unknown artifact {name!r}; there are: {', '.join(ARTIFACTS)}")
+
+
+def render(event: Event, name: str) -> str:
+    """The event as the artifact's text, or "" when it does not belong to it."""
+    cls, format_event = ARTIFACTS[name]
+    return format_event(event) if isinstance(event, cls) else ""

@@ -1,0 +1,71 @@
+"""The artifacts' texts, and the log that prints them."""
+from __future__ import annotations
+
+import pytest
+
+from labcore import trace
+from labcore.compiler import logs
+from labcore.trace.origin import Origin
+from labcore.trace.text import ARTIFACTS, render
+
+
+def test_a_guard_names_its_line() -> None:
+    record = trace.GuardRecord("SIZE_MATCH", "L['x']", "x.size() == (4,)", "(4,)", Origin("<gone>", 2))
+    event = trace.GuardsInstalled([record, trace.GuardRecord("GRAD_MODE", "", "grad mode is on")], "")
+    assert render(event, "guards") == "x.size() == (4,)  # line 2:\ngrad mode is on"
+
+
+def test_the_first_compile_is_no_recompile() -> None:
+    assert render(trace.CacheMiss(0, 0, 0, []), "recompiles") == ""
+    text = render(trace.CacheMiss(1, 0, 1, ["0/0: tensor 'x' size mismatch"]), "recompiles")
+    assert text == "recompiling: 1 variant(s) asked\n- 0/0: tensor 'x' size mismatch"
+
+
+def test_a_decision_says_what_would_flip_it() -> None:
+    apart = trace.Fusion("add", "sum", False, "different iteration space", "4 against 8.", 0, "the shapes agreed")
+    assert render(apart, "fusion") == (
+        "add + sum: kept apart, different iteration space. 4 against 8. It would be fused if the shapes agreed."
+    )
+    fused = trace.Fusion("add", "relu", True, "producer and consumer", "", 32, "")
+    assert render(fused, "fusion") == "add + relu: fused, producer and consumer, saves 32 bytes."
+
+
+def test_an_event_belongs_only_to_its_artifacts() -> None:
+    event = trace.LoopIR("forward", "pre_fusion", "for i0 < 4:\n")
+    texts = {name: render(event, name) for name in ARTIFACTS}
+    assert texts.pop("ir_pre_fusion") == "# forward\nfor i0 < 4:"
+    assert not any(texts.values())
+
+
+def test_the_log_prints_under_the_compile_id(capsys) -> None:
+    logs.set_logs(cache=True)
+    try:
+        trace.emit(trace.DiskCache("key", "miss", "absent", compile_id="0/1"))
+        trace.emit(trace.Execute(0, True))
+    finally:
+        logs.set_logs()
+    trace.emit(trace.DiskCache("key", "hit"))
+    assert capsys.readouterr().err == "[0/1] [cache] disk cache miss: absent\n"
+
+
+def test_an_unknown_artifact_is_refused(monkeypatch) -> None:
+    with pytest.raises(ValueError, match="unknown artifact 'gaurds'; there are: graph_code, guards"):
+        logs.set_logs(gaurds=True)
+    monkeypatch.setenv("LAB_LOGS", "guards,nonsense")
+    with pytest.raises(ValueError, match="LAB_LOGS: unknown artifact 'nonsense'"):
+        logs.activate_from_environment()
+    with pytest.raises(ValueError, match="unknown artifact"):
+        trace.Recorder().text("nonsense")
+
+
+def test_facts_are_counted_from_events() -> None:
+    events = [
+        trace.CallEnd(0, "compiled"), trace.CallEnd(1, "hit"), trace.GraphCaptured("", []),
+        trace.Accesses("inference", 28, 12, 112, 48), trace.KernelReady("k", "", "", False),
+        trace.AotGraph("joint", "", ["relu"], 16), trace.AotGraph("forward", "", ["relu"], 16),
+        trace.DiskCache("key", "hit"),
+    ]
+    facts = trace.facts(events)
+    assert (facts.captures, facts.compiled, facts.hits, facts.kernels) == (1, 1, 1, 1)
+    assert (facts.separate, facts.fused, facts.saved_bytes, facts.disk_hits) == (28, 12, 16, 1)
+    assert str(trace.facts([])) == ""
