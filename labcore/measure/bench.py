@@ -1,0 +1,130 @@
+"""`make bench`: every figure as a ratio within one run.
+
+In: nothing (`--json FILE` keeps the figures).  Out: tables of medians and ratios.
+Method: candidates are timed in turn, block by block, over several rounds in a rotating order; a ratio is the median over
+rounds of candidate / reference, so a machine that slows down for a moment slows both. Peers run in processes of their own and
+only where `make peers` has installed them.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+from rich.console import Console
+from rich.table import Table
+
+from .startup import first_calls, import_times
+
+WORKER = Path(__file__).with_name("worker.py")
+PEERS = Path(".peers/bin/python")
+SIZES = (4, 1024, 262144, 1 << 22)
+REFERENCE = "labcore compiled"
+
+
+class Worker:
+    """A framework's process; `times(elements)` asks it for one block of each of its candidates."""
+
+    def __init__(self, python: str | Path, framework: str) -> None:
+        environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
+        environment["OMP_NUM_THREADS"] = "1"
+        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+        self.process = subprocess.Popen(
+            [str(python), str(WORKER), framework], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL, text=True, env=environment)
+
+    def times(self, elements: int) -> dict[str, float]:
+        to, back = _pipes(self.process)
+        to.write(f"{elements}\n")
+        to.flush()
+        answer = back.readline()
+        if not answer:
+            raise RuntimeError(f"{' '.join(map(str, self.process.args))} ended before it answered")
+        return json.loads(answer)
+
+    def close(self) -> None:
+        to, _ = _pipes(self.process)
+        to.close()
+        self.process.wait()
+
+
+def _pipes(process: subprocess.Popen) -> tuple[IO[str], IO[str]]:
+    assert process.stdin is not None and process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def start_workers(console: Console) -> list[Worker]:
+    workers = [Worker(sys.executable, "labcore")]
+    if not PEERS.exists():
+        console.print("No peers here: `make peers` installs torch, jax and numexpr to compare with.\n")
+        return workers
+    for framework in ("torch", "jax", "numexpr"):
+        if subprocess.run([PEERS, "-c", f"import {framework}"], capture_output=True).returncode == 0:
+            workers.append(Worker(PEERS, framework))
+    return workers
+
+
+def race(workers: list[Worker], elements: int, rounds: int) -> dict[str, tuple[float, float]]:
+    """{candidate: (median seconds, median ratio to the compiled block)}; one round warms up."""
+    times: dict[str, list[float]] = {}
+    for turn in range(rounds + 1):
+        order = workers[turn % len(workers):] + workers[:turn % len(workers)]
+        for worker in order:
+            for name, seconds in worker.times(elements).items():
+                if turn:
+                    times.setdefault(name, []).append(seconds)
+    reference = times[REFERENCE]
+    return {name: (statistics.median(seconds), statistics.median(a / b for a, b in zip(seconds, reference)))
+            for name, seconds in times.items()}
+
+
+def speed_table(elements: int, results: dict[str, tuple[float, float]]) -> Table:
+    table = Table("candidate", "median", f"x {REFERENCE}", title=f"relu(x + bias) * 2, {elements:,} float32, 1 thread")
+    for name, (seconds, ratio) in results.items():
+        table.add_row(name, show_time(seconds), f"{ratio:.2f}")
+    return table
+
+
+def show_time(seconds: float) -> str:
+    unit, scale = next((u, s) for u, s in (("s", 1), ("ms", 1e3), ("us", 1e6)) if seconds * s >= 1 or u == "us")
+    return f"{seconds * scale:.2f} {unit}"
+
+
+def startup_table(imports: dict[str, float], calls: dict[str, float]) -> Table:
+    table = Table("start-up", "median", "ratio", title="fresh processes")
+    for name, seconds in imports.items():
+        table.add_row(f"import {name}", show_time(seconds), f"{seconds / imports['numpy']:.2f} x numpy")
+    for name, seconds in calls.items():
+        table.add_row(f"process: {name}", show_time(seconds), f"{seconds / calls['python']:.1f} x an empty one")
+    return table
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument("--rounds", type=int, default=15)
+    options = parser.parse_args()
+    console = Console()
+    figures: dict[str, Any] = {"imports": import_times(), "first_calls": first_calls(), "block": {}}
+    console.print(startup_table(figures["imports"], figures["first_calls"]))
+    workers = start_workers(console)
+    for elements in SIZES:
+        results = race(workers, elements, options.rounds)
+        figures["block"][elements] = results
+        console.print(speed_table(elements, results))
+        if elements == SIZES[0]:
+            extra = results[REFERENCE][0] - results["numpy"][0]
+            console.print(f"A warm call on 4 elements takes {extra * 1e6:.2f} us more than three numpy operations.\n")
+    for worker in workers:
+        worker.close()
+    if options.json:
+        options.json.write_text(json.dumps(figures, indent=2))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""What a fresh process pays before it computes: imports, the first compiled call, the first call with a warm disk.
+
+In: nothing.  Out: seconds, medians over fresh processes, candidates in turn.
+"""
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from time import perf_counter
+
+FIRST_CALL = """
+import labcore as torch
+def block(x, bias):
+    return (x + bias).relu() * 2
+compiled = torch.compile(block, fullgraph=True)
+with torch.inference_mode():
+    y = compiled(torch.tensor([-2., -1., 1., 2.]), torch.ones(4))
+assert y.tolist() == [0., 0., 4., 6.]
+"""
+
+
+def run(code: str, cache_dir: str) -> float:
+    """Wall seconds of a fresh interpreter that runs `code`."""
+    environment = {**os.environ, "LAB_CACHE_DIR": cache_dir}
+    begin = perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment)
+    return perf_counter() - begin
+
+
+def import_times(repeats: int = 9) -> dict[str, float]:
+    """Seconds inside `import`, for numpy and for labcore (which imports numpy), in fresh processes."""
+    code = "from time import perf_counter as t; b = t(); import {}; print(t() - b)"
+    times: dict[str, list[float]] = {"numpy": [], "labcore": []}
+    for _ in range(repeats):
+        for name, seconds in times.items():
+            output = subprocess.check_output([sys.executable, "-c", code.format(name)], text=True)
+            seconds.append(float(output))
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
+
+
+def first_calls(repeats: int = 5) -> dict[str, float]:
+    """Wall seconds of whole processes: an empty one, a cold first call, a first call from disk."""
+    times: dict[str, list[float]] = {"python": [], "cold": [], "from disk": []}
+    for _ in range(repeats):
+        with tempfile.TemporaryDirectory() as cache_dir:
+            times["python"].append(run("pass", cache_dir))
+            times["cold"].append(run(FIRST_CALL, cache_dir))
+            times["from disk"].append(run(FIRST_CALL, cache_dir))
+    return {name: statistics.median(seconds) for name, seconds in times.items()}
