@@ -1,0 +1,189 @@
+"""Dependencies between steps, read off their bodies, and the parts that loops play in a shared nest.
+
+In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they must keep, and `Group`s of nodes.
+A group iterates over  outer x inner. A node takes one of four parts in it:
+
+    each     pointwise over outer x inner                    runs inside the inner loop
+    rowred   reduces inner, keeps outer   (sum over -1)      accumulates in the inner loop, done after it
+    row      pointwise over outer                            runs between inner loops
+    colred   reduces outer, keeps inner   (sum over 0)       accumulates across the whole nest, done at its end
+
+A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is None) has not chosen a
+split and may still join a group that has.
+Invariant: accesses are compared by name and offset, both canonical, so equal means equal.
+Inductor reads MemoryDep, StarDep and WeakDep off its bodies in the same way and normalizes loops before it compares.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .handlers import Reads
+from .ir import Buffer, Expr, Loops, using
+from .program import Extern, Program
+
+Sizes = tuple[Expr, ...]
+
+
+class Node:
+    """A step with its accesses: `loads` and `stores` are {buffer: offsets}. `loops` is None for an extern step."""
+
+    def __init__(self, step: Loops | Extern, buffers: dict[str, Buffer]) -> None:
+        self.step, self.out, self.order, self.buffers = step, step.out, step.order, buffers
+        self.loads: dict[str, set[Expr]] = {}
+        self.stores: dict[str, set[Expr]] = {}
+        self.indices: list[Expr] = []
+        self.sizes: Sizes = ()
+        if isinstance(step, Loops):
+            self._read(step)
+        else:
+            self.loads = {operand.buffer.name: set() for operand in step.operands}
+            self.stores = {step.out.name: set()}
+        self.read_storage = {buffers[b].storage for b in self.loads}
+        self.write_storage = step.out.storage
+
+    def _read(self, loops: Loops) -> None:
+        self.sizes = loops.sizes
+        with using(Reads()) as reads:
+            loops.run(loops.vars)
+        self.indices = reads.indices
+        for table, found in ((self.loads, reads.loads), (self.stores, reads.stores)):
+            for buffer, at in found:
+                table.setdefault(buffer, set()).add(at)
+
+    @property
+    def loops(self) -> Loops | None:
+        return self.step if isinstance(self.step, Loops) else None
+
+    @property
+    def name(self) -> str:
+        return self.out.name
+
+    @property
+    def is_reduction(self) -> bool:
+        return self.loops is not None and self.loops.is_reduction
+
+    @property
+    def offsets(self) -> Iterable[Expr]:
+        """Every offset this node reads or writes."""
+        return (at for table in (self.loads, self.stores) for ats in table.values() for at in ats)
+
+    @property
+    def split(self) -> tuple[Sizes, Sizes] | None:
+        """The (outer, inner) a reduction demands; None for a pointwise node."""
+        if not self.is_reduction:
+            return None
+        kept, n = self.step.kept, len(self.sizes)
+        cut = len(kept) if kept == tuple(range(len(kept))) else n - len(kept)
+        return self.sizes[:cut], self.sizes[cut:]
+
+    def part(self, outer: Sizes, inner: Sizes) -> str | None:
+        """The part this node takes in a nest over outer x inner, or None if it does not fit."""
+        if not self.is_reduction:
+            return "each" if self.sizes == outer + inner else "row" if self.sizes == outer else None
+        if self.sizes != outer + inner:
+            return None
+        kept, cut = self.step.kept, len(outer)
+        if kept == tuple(range(cut)):
+            return "rowred"
+        return "colred" if kept == tuple(range(cut, len(self.sizes))) else None
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+def must_precede(a: Node, b: Node) -> str | None:
+    """Why a (earlier in the program) must come before b: "raw", "war", "waw", or None."""
+    if a.order > b.order:
+        return None
+    if a.out.name in b.loads:
+        return "raw"
+    if b.write_storage in a.read_storage:
+        return "war"
+    return "waw" if a.write_storage == b.write_storage else None
+
+
+@dataclass(eq=False)
+class Group:
+    """Nodes that share one nest, in program order. `inner` is None while no split has been chosen."""
+
+    nodes: list[Node]
+    outer: Sizes = ()
+    inner: Sizes | None = None
+    parts: dict[Node, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not self.parts and self.extern is None:
+            self.parts = {n: self._part(n) for n in self.nodes}
+
+    @staticmethod
+    def of(node: Node) -> Group:
+        if node.split is None:
+            return Group([node], node.sizes)
+        return Group([node], *node.split)
+
+    @property
+    def extern(self) -> Extern | None:
+        step = self.nodes[0].step
+        return step if isinstance(step, Extern) else None
+
+    @property
+    def names(self) -> str:
+        return "+".join(n.name for n in self.nodes)
+
+    @property
+    def space(self) -> Sizes:
+        return self.outer + (self.inner or ())
+
+    def _part(self, node: Node) -> str:
+        if self.inner is None:
+            return "each"
+        part = node.part(self.outer, self.inner)
+        assert part is not None, f"{node} does not fit into {self.names}"
+        return part
+
+    def __str__(self) -> str:
+        return self.names
+
+
+def unify(a: Group, b: Group) -> tuple[Sizes, Sizes | None] | None:
+    """The (outer, inner) that both fit in, or None."""
+    if a.inner is None and b.inner is None:
+        return (a.outer, None) if a.outer == b.outer else None
+    for x, y in ((a, b), (b, a)):
+        if x.inner is not None and all(n.part(x.outer, x.inner) for n in y.nodes):
+            return x.outer, x.inner
+    return None
+
+
+def nodes_of(program: Program) -> list[Node]:
+    return [Node(step, program.buffers) for step in program.steps]
+
+
+def links_between(nodes: list[Node]) -> set[tuple[Node, Node]]:
+    """Every pair (earlier, later) that must keep its order."""
+    return {(a, b) for a in nodes for b in nodes if a is not b and must_precede(a, b)}
+
+
+def edges(groups: list[Group], links: set[tuple[Node, Node]]) -> dict[Group, set[Group]]:
+    """group -> the groups that must follow it."""
+    home = {n: g for g in groups for n in g.nodes}
+    after: dict[Group, set[Group]] = {g: set() for g in groups}
+    for a, b in links:
+        if home[a] is not home[b]:
+            after[home[a]].add(home[b])
+    return after
+
+
+def closure(after: dict[Group, set[Group]]) -> dict[Group, set[Group]]:
+    """group -> every group that can only run after it."""
+    reach: dict[Group, set[Group]] = {}
+    for start in after:
+        seen: set[Group] = set()
+        todo = [start]
+        while todo:
+            for group in after[todo.pop()] - seen:
+                seen.add(group)
+                todo.append(group)
+        reach[start] = seen
+    return reach

@@ -1,0 +1,266 @@
+"""What `ops` can be: the meanings of a loop body. Each handler is one interpretation; the bodies never change.
+
+Handler   the protocol: what a body may call
+Reads     the accesses, for dependencies and for the rules that realize
+Count     how many loads and stores, as polynomials in the sizes (the access ledger)
+Dtypes    the type of every value; refuses a body whose types do not agree
+Printer   the common half of all printers, codegen's included
+`show.py` has the teaching view, `interpret.py` the interpreter in pure Python (the oracle of all others).
+Invariant: a handler never looks into a body; it is told everything through these calls.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from .. import dtypes
+from .ir import Buffer, Expr
+from .primitives import PRIMITIVES
+
+
+class Handler:
+    """Everything a loop body may ask for. `op` gets each primitive of the table by name."""
+
+    def op(self, name: str, *args: Any) -> Any:
+        raise NotImplementedError
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> Any:
+        raise NotImplementedError
+
+    def to_dtype(self, value: Any, dtype: dtypes.dtype) -> Any:
+        raise NotImplementedError
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> Any:
+        """An index or a size as a value."""
+        raise NotImplementedError
+
+    def load(self, buffer: str, at: Expr) -> Any:
+        raise NotImplementedError
+
+    def store(self, buffer: str, at: Expr, value: Any) -> None:
+        raise NotImplementedError
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
+        """Combine `value` into the element at `at`."""
+        raise NotImplementedError
+
+
+class Quiet(Handler):
+    """Values are nothing: the base of handlers that only watch accesses."""
+
+    def op(self, name: str, *args: Any) -> Any:
+        return None
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> Any:
+        return None
+
+    def to_dtype(self, value: Any, dtype: dtypes.dtype) -> Any:
+        return None
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> Any:
+        return None
+
+
+class Reads(Quiet):
+    """Records what a body touches and how much it computes."""
+
+    def __init__(self) -> None:
+        self.loads: list[tuple[str, Expr]] = []
+        self.stores: list[tuple[str, Expr]] = []
+        self.indices: list[Expr] = []
+        self.ops = 0
+        self.heavy: list[str] = []
+
+    def op(self, name: str, *args: Any) -> None:
+        self.ops += 1
+        if PRIMITIVES[name].heavy:
+            self.heavy.append(name)
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> None:
+        self.indices.append(expr)
+
+    def load(self, buffer: str, at: Expr) -> None:
+        self.loads.append((buffer, at))
+
+    def store(self, buffer: str, at: Expr, value: Any) -> None:
+        self.stores.append((buffer, at))
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
+        self.stores.append((buffer, at))
+
+
+class Count(Quiet):
+    """The access ledger of one nest, by buffer. The caller sets `outer`, `inner` and `inner_vars` of the loops around.
+
+    A load runs once a turn of the loops it depends on: what does not vary along the inner loop is read before it.
+    What the nest has in hand costs nothing, and neither does a store of a buffer that never leaves it (`homes`).
+    `again` are loads that a later pass of the same nest repeats: near by (L1), but accesses all the same.
+    `scratch` are accesses of a row that one pass leaves for a later one.
+    """
+
+    def __init__(self, homes: Mapping[str, str]) -> None:
+        self.homes = homes
+        self.loads: dict[str, Expr] = {}
+        self.stores: dict[str, Expr] = {}
+        self.again: dict[str, Expr] = {}
+        self.scratch: dict[str, Expr] = {}
+        self.outer, self.inner = Expr.of(1), Expr.of(1)
+        self.inner_vars: set[str] = set()
+        self.inside = False
+        self.in_hand: dict[tuple[str, Expr], bool] = {}  # access -> does it vary along the inner loop?
+        self.met: set[tuple[str, Expr]] = set()
+
+    def next_pass(self) -> None:
+        """What varied along the inner loop is no longer in hand."""
+        self.in_hand = {access: varies for access, varies in self.in_hand.items() if not varies}
+
+    def _add(self, table: dict[str, Expr], buffer: str, times: Expr) -> None:
+        table[buffer] = table.get(buffer, Expr()) + times
+
+    def load(self, buffer: str, at: Expr) -> None:
+        if (buffer, at) in self.in_hand:
+            return
+        varies = bool(self.inner_vars & at.symbols)
+        table = self.loads
+        if self.homes.get(buffer) == "row":
+            table = self.scratch
+        elif (buffer, at) in self.met:
+            table = self.again
+        self._add(table, buffer, self.outer * self.inner if varies else self.outer)
+        self.met.add((buffer, at))
+        self.in_hand[buffer, at] = varies
+
+    def store(self, buffer: str, at: Expr, value: Any) -> None:
+        home = self.homes.get(buffer, "memory")
+        times = self.outer * self.inner if self.inside else self.outer
+        if home in ("memory", "row"):
+            self._add(self.stores if home == "memory" else self.scratch, buffer, times)
+        self.in_hand[buffer, at] = self.inside
+        self.met.add((buffer, at))
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
+        self.met.add((buffer, at))  # stored once a kept index; the nest, which knows its part, counts that
+
+
+class Dtypes(Handler):
+    """The dtype of every value of a body. Raises TypeError when a body mixes types it should have cast."""
+
+    def __init__(self, buffers: Mapping[str, Buffer]) -> None:
+        self.buffers = buffers
+
+    def op(self, name: str, *args: dtypes.dtype) -> dtypes.dtype:
+        must_agree = args[1:] if name == "where" else args
+        if any(a is not must_agree[0] for a in must_agree) or (name == "where" and args[0] is not dtypes.bool):
+            raise TypeError(f"loop body: {name}({', '.join(a.name for a in args)}) mixes types without a cast")
+        return PRIMITIVES[name].dtype(*args)
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> dtypes.dtype:
+        return dtype
+
+    def to_dtype(self, value: dtypes.dtype, dtype: dtypes.dtype) -> dtypes.dtype:
+        return dtype
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> dtypes.dtype:
+        return dtype
+
+    def load(self, buffer: str, at: Expr) -> dtypes.dtype:
+        return self.buffers[buffer].dtype
+
+    def store(self, buffer: str, at: Expr, value: dtypes.dtype) -> None:
+        wanted = self.buffers[buffer].dtype
+        if value is not wanted:
+            raise TypeError(f"loop body: stores {value.name} into {self.buffers[buffer]}")
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: dtypes.dtype) -> None:
+        self.store(buffer, at, value)
+
+
+class Name(str):
+    """The spelling of a value in a printed kernel, with the value's dtype."""
+
+    dtype: dtypes.dtype
+
+    def __new__(cls, text: str, dtype: dtypes.dtype) -> Name:
+        self = super().__new__(cls, text)
+        self.dtype = dtype
+        return self
+
+
+class Printer(Handler):
+    """Common half of all printers: one statement a line, each computed once, and what was just stored is in hand.
+
+    A subclass says how to spell a primitive (`spell`), a constant, a cast, a load that really reads memory (`read`), a
+    store and a reduction, and where a statement goes (`put`, told whether the value varies along the inner loop).
+    """
+
+    prefix = "tmp"
+
+    def __init__(self, buffers: Mapping[str, Buffer], inner_vars: Iterable[str] = ()) -> None:
+        self.buffers, self.inner_vars = buffers, set(inner_vars)
+        self.memo: dict[tuple, Name] = {}  # (op, args) -> variable
+        self.held: dict[tuple[str, Expr], Name] = {}  # (buffer, offset) -> a value already in hand
+        self.varying: set[str] = set()  # variables that change along the inner loop
+        self.count = 0
+
+    # ---- for the subclass ----
+
+    def put(self, varies: bool, text: str) -> None:
+        """Append one statement, inside the inner loop or before it. `ops.node` is the graph node it comes from."""
+        raise NotImplementedError
+
+    def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
+        return PRIMITIVES[name].text.format(*args)
+
+    def spell_cast(self, value: Name, dtype: dtypes.dtype) -> str:
+        return f"{dtype.name}({value})"
+
+    def spell_index(self, expr: Expr, dtype: dtypes.dtype) -> str:
+        return f"{dtype.name}({expr})"
+
+    def read(self, buffer: str, at: Expr) -> str:
+        return f"{self.buffers[buffer].storage}[{at}]"
+
+    # ---- shared ----
+
+    def let(self, key: tuple, text: str, dtype: dtypes.dtype) -> Name:
+        """A variable that holds `text`; the same key gives the same variable."""
+        if key not in self.memo:
+            varies = any(self._varies(part) for part in key)
+            name = self.memo[key] = Name(f"{self.prefix}{self.count}", dtype)
+            self.count += 1
+            if varies:
+                self.varying.add(name)
+            self.put(varies, f"{name} = {text}")
+        return self.memo[key]
+
+    def _varies(self, part: Any) -> bool:
+        if isinstance(part, Expr):
+            return bool(part.symbols & self.inner_vars)
+        if isinstance(part, tuple):
+            return any(map(self._varies, part))
+        return part in self.varying
+
+    def next_pass(self) -> None:
+        """Forget what lived in the inner loop that just ended."""
+        self.memo = {k: v for k, v in self.memo.items() if v not in self.varying}
+        self.held = {k: v for k, v in self.held.items() if v not in self.varying}
+
+    def op(self, name: str, *args: Name) -> Name:
+        dtype = PRIMITIVES[name].dtype(*(a.dtype for a in args))
+        return self.let((name, args), self.spell(name, args, dtype), dtype)
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> Name:
+        return Name(f"{dtype.name}({value!r})", dtype)
+
+    def to_dtype(self, value: Name, dtype: dtypes.dtype) -> Name:
+        if value.dtype is dtype:
+            return value
+        return self.let(("to_dtype", value, dtype.name), self.spell_cast(value, dtype), dtype)
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> Name:
+        return self.let(("index", expr, dtype.name), self.spell_index(expr, dtype), dtype)
+
+    def load(self, buffer: str, at: Expr) -> Name:
+        if (buffer, at) not in self.held:
+            self.held[buffer, at] = self.let(("load", buffer, at), self.read(buffer, at), self.buffers[buffer].dtype)
+        return self.held[buffer, at]

@@ -1,0 +1,266 @@
+"""The loop IR: index expressions, buffers, loops, and the `ops` that every loop body calls.
+
+In: sizes and bodies from `lowering.py`.  Out: `Loops` that any handler can run.
+A body is a Python function of index variables that calls `ops.load`, `ops.add`, ... What `ops` *is* at that moment decides
+what running the body means: show it, count it, interpret it, find its reads and writes, print a kernel.
+Invariant: every access is a (buffer name, offset) pair; the offset is one polynomial over index variables (i0, i1, ...) and
+size symbols in a canonical form, so two accesses are the same exactly when they compare equal.
+Inductor has the same idea with sympy expressions, plus what is left out here: division and modulo in offsets (a reshape that
+would need them realizes instead), indirect loads, masked bodies, scans.
+"""
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+from .. import dtypes
+from .primitives import PRIMITIVES
+
+if TYPE_CHECKING:
+    from ..graph import Node as GraphNode
+    from .handlers import Handler
+
+Term = tuple[tuple[str, ...], int]
+
+
+@dataclass(frozen=True)
+class Expr:
+    """A polynomial with integer coefficients: ((("N", "i0"), 1), (("i1",), 1)) is N*i0 + i1."""
+
+    terms: tuple[Term, ...] = ()
+
+    @staticmethod
+    def of(value: Expr | int | str) -> Expr:
+        if isinstance(value, Expr):
+            return value
+        if isinstance(value, str):
+            return Expr((((value,), 1),))
+        return Expr((((), int(value)),) if value else ())
+
+    @staticmethod
+    def _make(terms: dict[tuple[str, ...], int]) -> Expr:
+        return Expr(tuple(sorted((m, c) for m, c in terms.items() if c)))
+
+    def __add__(self, other: Expr | int | str) -> Expr:
+        total = dict(self.terms)
+        for monomial, factor in Expr.of(other).terms:
+            total[monomial] = total.get(monomial, 0) + factor
+        return Expr._make(total)
+
+    def __mul__(self, other: Expr | int | str) -> Expr:
+        total: dict[tuple[str, ...], int] = {}
+        for m, c in self.terms:
+            for n, k in Expr.of(other).terms:
+                monomial = tuple(sorted(m + n))
+                total[monomial] = total.get(monomial, 0) + c * k
+        return Expr._make(total)
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __sub__(self, other: Expr | int | str) -> Expr:
+        return self + Expr.of(other) * -1
+
+    def subs(self, env: Mapping[str, Expr | int]) -> Expr:
+        """The polynomial with some symbols replaced."""
+        out = Expr()
+        for monomial, factor in self.terms:
+            term = Expr.of(factor)
+            for symbol in monomial:
+                term = term * Expr.of(env.get(symbol, symbol))
+            out = out + term
+        return out
+
+    def value(self, env: Mapping[str, int]) -> int:
+        """The number it is when every symbol has one."""
+        return sum(factor * prod(env[s] for s in monomial) for monomial, factor in self.terms)
+
+    def coeff(self, var: str) -> Expr:
+        """The factor of a variable that occurs linearly: coeff(i0) of N*i0 + i1 is N."""
+        return Expr._make({tuple(s for s in m if s != var): c for m, c in self.terms if var in m})
+
+    @property
+    def symbols(self) -> set[str]:
+        return {s for m, _ in self.terms for s in m}
+
+    @property
+    def const(self) -> int | None:
+        """The value when no symbol is left, else None."""
+        return None if self.symbols else (self.terms[0][1] if self.terms else 0)
+
+    def __int__(self) -> int:
+        if self.const is None:
+            raise ValueError(f"{self} is not a number: it depends on {sorted(self.symbols)}")
+        return self.const
+
+    def __str__(self) -> str:
+        text = " + ".join(_monomial(m, c) for m, c in sorted(self.terms, key=_reading_order))
+        return text.replace("+ -", "- ") or "0"
+
+
+def _monomial(symbols: tuple[str, ...], factor: int) -> str:
+    ordered = sorted(symbols, key=lambda s: (is_index(s), s))  # sizes first, so a row reads N*i0 + i1
+    return "*".join(([] if factor == 1 and ordered else [str(factor)]) + ordered)
+
+
+def _reading_order(term: Term) -> tuple:
+    symbols = term[0]
+    return not symbols, sorted(s for s in symbols if is_index(s)) or ["~"], symbols
+
+
+def is_index(symbol: str) -> bool:
+    return symbol[0] == "i" and symbol[1:].isdigit()
+
+
+def index(k: int) -> Expr:
+    """The k-th loop variable."""
+    return Expr.of(f"i{k}")
+
+
+def product(sizes: Sequence[Expr | int]) -> Expr:
+    out = Expr.of(1)
+    for size in sizes:
+        out = out * size
+    return out
+
+
+def exprs(values: Sequence[Expr | int]) -> tuple[Expr, ...]:
+    return tuple(Expr.of(v) for v in values)
+
+
+@dataclass(frozen=True)
+class Buffer:
+    """A name for one version of one storage. Offsets count elements from the tensor's first element.
+
+    role: "input" (an argument or a constant), "temp", "output". A write in place is a new Buffer over the same storage.
+    """
+
+    name: str
+    shape: tuple[Expr, ...]
+    strides: tuple[Expr, ...]
+    dtype: dtypes.dtype
+    storage: str
+    role: str = "temp"
+
+    @staticmethod
+    def new(name: str, shape: Sequence[Expr | int], dtype: dtypes.dtype, role: str = "temp",
+            strides: Sequence[Expr | int] | None = None, storage: str | None = None) -> Buffer:
+        """A buffer, row-major unless strides are given, in a storage of its own unless one is given."""
+        sizes = exprs(shape)
+        if strides is None:
+            strides = [product(sizes[k + 1:]) for k in range(len(sizes))]
+        return Buffer(name, sizes, exprs(strides), dtype, storage or name, role)
+
+    def at(self, idx: Sequence[Expr]) -> Expr:
+        """The offset of an element."""
+        return sum((i * s for i, s in zip(idx, self.strides, strict=True)), Expr())
+
+    @property
+    def numel(self) -> Expr:
+        return product(self.shape)
+
+    @property
+    def span(self) -> Expr:
+        """How many elements of the storage it reaches over: numel, unless its strides leave gaps or overlap."""
+        if any(s.const == 0 for s in self.shape):
+            return Expr()
+        return sum(((n - 1) * s for n, s in zip(self.shape, self.strides)), Expr.of(1))
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.dtype.name}[{', '.join(map(str, self.shape))}]"
+
+
+@dataclass(eq=False)
+class Loops:
+    """`for idx in sizes: out[where(idx)] (=, += ...) body(idx)`; one Loops makes one buffer.
+
+    `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never appear as axes.
+    `kind` is "pointwise", or the reduction: "sum", "amax", "amin". `origin` are the graph nodes it computes, in order;
+    `why` says why it has a buffer at all.
+    """
+
+    out: Buffer
+    sizes: tuple[Expr, ...]
+    kept: tuple[int, ...]
+    kind: str
+    body: Callable[[Sequence[Expr]], Any]
+    where: Callable[[Sequence[Expr]], Expr]
+    origin: tuple[GraphNode, ...] = ()
+    order: int = 0
+    why: str = ""
+    reordered: bool = False  # the axes are not in the tensor's order: the reduced ones lay between kept ones
+
+    def run(self, idx: Sequence[Expr]) -> None:
+        """Run the body once under the current handler, at the given loop indices."""
+        with ops.one_run():
+            value = self.body(idx)
+            at = self.where([idx[k] for k in self.kept])
+            with ops.source(self.origin[-1] if self.origin else None):
+                if self.kind == "pointwise":
+                    ops.store(self.out.name, at, value)
+                else:
+                    ops.reduce(self.out.name, at, self.kind, value)
+
+    @property
+    def vars(self) -> list[Expr]:
+        return [index(k) for k in range(len(self.sizes))]
+
+    @property
+    def is_reduction(self) -> bool:
+        return self.kind != "pointwise"
+
+    def __str__(self) -> str:
+        from .show import show_loops  # the printed form is a handler's work, and handlers need this file
+
+        return show_loops(self)
+
+
+class Ops(threading.local):
+    """What loop bodies call. Every call goes to the handler on top of this thread's stack.
+
+    `node` is the graph node whose statement is being run, so a handler knows the user's line of what it is told;
+    `memo` lives for one run of one body, so a value used twice is computed once.
+    """
+
+    def __init__(self) -> None:
+        self.stack: list[Handler] = []
+        self.node: GraphNode | None = None
+        self.memo: dict[int, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        handler = self.stack[-1]
+        return partial(handler.op, name) if name in PRIMITIVES else getattr(handler, name)
+
+    @contextmanager
+    def source(self, node: GraphNode | None) -> Iterator[None]:
+        """Statements made inside come from `node`."""
+        before, self.node = self.node, node
+        try:
+            yield
+        finally:
+            self.node = before
+
+    @contextmanager
+    def one_run(self) -> Iterator[None]:
+        before, self.memo = self.memo, {}
+        try:
+            yield
+        finally:
+            self.memo = before
+
+
+ops = Ops()
+
+
+@contextmanager
+def using(handler: Any) -> Iterator[Any]:
+    """Loop bodies run inside mean what `handler` says."""
+    ops.stack.append(handler)
+    try:
+        yield handler
+    finally:
+        ops.stack.pop()

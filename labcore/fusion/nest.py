@@ -1,0 +1,198 @@
+"""How one group runs: which inner passes there are, what lies between them, and where each value lives.
+
+In: a `Group` whose nodes may share a nest.  Out: a `Nest`, the only thing a printer reads.
+
+    flat       outer = (), one pass: a pointwise chain
+    rows       for each row: [row statements, inner pass]*, row statements
+    columns    one inner pass whose reductions finish after the last row
+
+Homes of a buffer made in the nest:
+    memory     leaves the nest: stored
+    hand       used only in the pass that makes it: a local variable, never stored
+    row        made in one pass, read in a later one: a row of scratch near by
+    scalar     one value a row: a local variable between the passes
+Invariant: the passes run in an order in which every value is complete before it is read.
+Inductor has no such object: its C++ and Triton printers each decide this while they print.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .deps import Group, Node, must_precede
+from .ir import Buffer, Expr, index, is_index, product
+
+
+@dataclass
+class Pass:
+    """One inner loop: `before` are row statements that run before it, `inside` are each, rowred and colred."""
+
+    before: list[Node] = field(default_factory=list)
+    inside: list[Node] = field(default_factory=list)
+
+
+class Nest:
+    """Passes, parts, homes and loops of one group.
+
+    Loop variables are the nodes' own i0, i1, ...; an axis that was merged into the next one is replaced by 0, so a body
+    run through `run` speaks of the merged variables only.
+    """
+
+    def __init__(self, group: Group, buffers: dict[str, Buffer], live_outside: set[str]) -> None:
+        self.group, self.buffers_by_name = group, buffers
+        self.nodes = group.nodes
+        self.outer, self.inner = group.outer, group.inner
+        if self.inner is None:  # pointwise only: the last loop is the inner one
+            self.outer, self.inner = group.outer[:-1], group.outer[-1:]
+        self.parts = group.parts
+        self.when = _pass_numbers(self.nodes, self.parts)
+        self.passes = self._passes()
+        self.homes = {n.name: self._home(n, live_outside) for n in self.nodes}
+        self.lends = self._lends()
+        self.loops, self.rename = self._merge()
+
+    # ---- what a printer asks ----
+
+    @property
+    def name(self) -> str:
+        return self.group.names
+
+    @property
+    def outer_loops(self) -> list[tuple[str, Expr]]:
+        return [(v, s) for v, s, inner in self.loops if not inner]
+
+    @property
+    def inner_loops(self) -> list[tuple[str, Expr]]:
+        return [(v, s) for v, s, inner in self.loops if inner]
+
+    @property
+    def rows(self) -> Expr:
+        return product([s for _, s in self.outer_loops])
+
+    @property
+    def columns(self) -> Expr:
+        return product([s for _, s in self.inner_loops])
+
+    @property
+    def reductions(self) -> list[Node]:
+        return [n for n in self.nodes if n.is_reduction]
+
+    @property
+    def column(self) -> Expr:
+        """Position in a row: the inner loop variables, flattened."""
+        loops = self.inner_loops
+        parts = [Expr.of(v) * product([s for _, s in loops[k + 1:]]) for k, (v, _) in enumerate(loops)]
+        return sum(parts, Expr())
+
+    def storage(self, buffer: str) -> str:
+        return self.buffers_by_name[buffer].storage
+
+    def varies(self, expr: Expr) -> bool:
+        """Does it change along the inner loop?"""
+        return any(v in expr.symbols for v, _ in self.inner_loops)
+
+    def run(self, node: Node) -> None:
+        """Run a node's body under the current handler, over the merged variables."""
+        node.step.run([self.rename.get(f"i{k}", index(k)) for k in range(len(node.sizes))])
+
+    @property
+    def arguments(self) -> list[str]:
+        """The storages a kernel takes, reads first, each once."""
+        made = {n.name for n in self.nodes}
+        reads = [self.storage(b) for n in self.nodes for b in n.loads if b not in made]
+        writes = [n.out.storage for n in self.nodes if self.homes[n.name] == "memory"]
+        return list(dict.fromkeys(reads + writes))
+
+    @property
+    def symbols(self) -> list[str]:
+        """The size symbols a kernel takes."""
+        used = [e for n in self.nodes for e in (*n.sizes, *n.indices, *n.offsets)]
+        return sorted({s for e in used for s in e.symbols if not is_index(s)})
+
+    # ---- how it is decided ----
+
+    def _passes(self) -> list[Pass]:
+        passes = [Pass() for _ in range(max(self.when.values()) + 1)]
+        for node, number in self.when.items():
+            (passes[number].before if self.parts[node] == "row" else passes[number].inside).append(node)
+        return passes
+
+    def _home(self, node: Node, live_outside: set[str]) -> str:
+        out, part = node.out, self.parts[node]
+        if out.role == "output" or out.name in live_outside or out.storage != out.name or part == "colred":
+            return "memory"
+        if part in ("row", "rowred"):
+            return "scalar"
+        later = any(out.name in u.loads and self.when[u] > self.when[node] for u in self.nodes)
+        return "row" if later else "hand"
+
+    def _lends(self) -> dict[str, str]:
+        """Row buffer -> the output whose row it may use as scratch: the last reader overwrites it at the same index.
+
+        Better than a scratch row: the output's cache misses then happen in the pass that computes.
+        """
+        lent: dict[str, str] = {}
+        for node in self.nodes:
+            if self.homes[node.name] == "row":
+                host = next((m for m in self.nodes if m.name not in lent.values() and self._can_lend(m, node)), None)
+                if host is not None:
+                    lent[node.name] = host.name
+        return lent
+
+    def _can_lend(self, host: Node, node: Node) -> bool:
+        readers = [m for m in self.nodes if node.name in m.loads]
+        last = max(self.when[m] for m in readers)
+        fresh = self.parts[host] == "each" and self.homes[host.name] == "memory" and host.out.storage == host.name
+        return (fresh and self.when[host] == last and host.out.dtype is node.out.dtype
+                and all(m.order <= host.order for m in readers if self.when[m] == last)
+                and host.stores[host.name] == node.stores[node.name])
+
+    def _merge(self) -> tuple[list[tuple[str, Expr, bool]], dict[str, Expr]]:
+        """Merge adjacent axes: i0 < R, i1 < N with every offset N*i0 + i1 is one loop of R*N.
+
+        Returns the loops as (variable, size, is inner), and the replacements of the variables that went away.
+        """
+        sizes, cut = list(self.outer + self.inner), len(self.outer)
+        flat = self.group.inner is None
+        offsets = [e for n in self.nodes for e in (*n.offsets, *n.indices)]
+        loops: list[tuple[str, Expr, bool]] = []
+        rename: dict[str, Expr] = {}
+        first = 0
+        while first < len(sizes):
+            last = first
+            while last + 1 < len(sizes) and (flat or last + 1 != cut) and _mergeable(last, sizes, offsets):
+                last += 1
+            rename.update({f"i{k}": Expr() for k in range(first, last)})
+            loops.append((f"i{last}", product(sizes[first:last + 1]), last >= cut))
+            first = last + 1
+        return loops, rename
+
+    def __str__(self) -> str:
+        from .show import show_nest
+
+        return show_nest(self)
+
+
+def _pass_numbers(nodes: Sequence[Node], parts: dict[Node, str]) -> dict[Node, int]:
+    """The pass of each node; a row node runs before the pass of its number.
+
+    A row result is ready one pass after the pass that accumulates it; a row statement follows a whole pass; a write in
+    place waits for the readers of the old value.
+    """
+    when: dict[Node, int] = {}
+    for node in nodes:
+        number = 0
+        for earlier in when:
+            kind = must_precede(earlier, node)
+            if kind is None:
+                continue
+            late = kind == "raw" and parts[earlier] == "rowred"
+            late |= parts[earlier] != "row" and parts[node] == "row"
+            number = max(number, when[earlier] + late)
+        when[node] = number
+    return when
+
+
+def _mergeable(k: int, sizes: list[Expr], offsets: list[Expr]) -> bool:
+    a, b = f"i{k}", f"i{k + 1}"
+    return all(at.coeff(a) == at.coeff(b) * sizes[k + 1] for at in offsets)

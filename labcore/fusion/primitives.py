@@ -1,0 +1,162 @@
+"""What a loop body may compute: one table, one row a primitive.
+
+In: nothing.  Out: `PRIMITIVES[name]`, which says what the primitive means on Python numbers, which type it gives, how the
+teaching view spells it, and whether it is dear.  To add an operator here is to add one row.
+Invariant: the arguments of a primitive have one common dtype (`where`: its last two); lowering casts before it calls.
+A fn works on Python int, float and bool and never raises; the caller rounds its result to the dtype.
+Inductor has some 120 of these in OpsHandler.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import dtypes
+
+
+@dataclass(frozen=True)
+class Primitive:
+    """`fn` on Python numbers; `text` with {0} {1} {2}; `result`: "same" as the last argument, or "bool"."""
+
+    name: str
+    fn: Callable[..., Any]
+    text: str
+    result: str = "same"
+    heavy: bool = False
+
+    def dtype(self, *args: dtypes.dtype) -> dtypes.dtype:
+        return dtypes.bool if self.result == "bool" else args[-1]
+
+
+PRIMITIVES: dict[str, Primitive] = {}
+
+
+def primitive(name: str, fn: Callable[..., Any], text: str, result: str = "same", heavy: bool = False) -> None:
+    PRIMITIVES[name] = Primitive(name, fn, text, result, heavy)
+
+
+# ---- meanings that Python's operators do not give ------------------------------------------------
+
+
+def _div(a: float, b: float) -> float:
+    if b != 0:
+        return a / b
+    if a == 0 or a != a:
+        return math.nan
+    return math.copysign(math.inf, a) * math.copysign(1.0, b)
+
+
+def _floor_divide(a: Any, b: Any) -> Any:
+    if isinstance(a, int):
+        return a // b
+    quotient = _div(a, b)
+    if not math.isfinite(quotient) or math.isinf(b):
+        return quotient if math.isinf(quotient) or quotient != quotient else float(-1.0 if a * b < 0 else quotient)
+    return a // b
+
+
+def _remainder(a: Any, b: Any) -> Any:
+    if isinstance(a, int):
+        return a % b
+    if b == 0 or math.isinf(a) or a != a or b != b:
+        return math.nan
+    return a % b
+
+
+def _pow(a: Any, b: Any) -> Any:
+    if isinstance(a, int):
+        return a ** b if b >= 0 else (1 if a == 1 else (-1) ** (b % 2) if a == -1 else 0)
+    try:
+        return math.pow(a, b)
+    except OverflowError:
+        return -math.inf if a < 0 and b % 2 == 1 else math.inf
+    except ValueError:  # 0 to a negative power, or a negative base with a fraction
+        return math.copysign(math.inf, a) if a == 0 and b % 2 == 1 else math.inf if a == 0 else math.nan
+
+
+def _exp(a: float) -> float:
+    try:
+        return math.exp(a)
+    except OverflowError:
+        return math.inf
+
+
+def _log(a: float) -> float:
+    return math.log(a) if a > 0 else -math.inf if a == 0 else math.nan
+
+
+def _sqrt(a: float) -> float:
+    return math.sqrt(a) if a >= 0 else math.nan
+
+
+def _circle(fn: Callable[[float], float]) -> Callable[[float], float]:
+    return lambda a: fn(a) if math.isfinite(a) else math.nan
+
+
+def _sigmoid(a: float) -> float:
+    return _div(1.0, 1.0 + _exp(-a))
+
+
+def _relu(a: Any) -> Any:
+    return a if a > 0 or a != a else type(a)(0)  # a nan passes through
+
+
+def _maximum(a: Any, b: Any) -> Any:
+    return a if a >= b or a != a else b
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    return a if a <= b or a != a else b
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+primitive("add", lambda a, b: a + b, "{0} + {1}")
+primitive("sub", lambda a, b: a - b, "{0} - {1}")
+primitive("mul", lambda a, b: a * b, "{0} * {1}")
+primitive("div", _div, "{0} / {1}")
+primitive("floor_divide", _floor_divide, "{0} // {1}")
+primitive("remainder", _remainder, "{0} % {1}")
+primitive("pow", _pow, "{0} ** {1}", heavy=True)
+primitive("maximum", _maximum, "maximum({0}, {1})")
+primitive("minimum", _minimum, "minimum({0}, {1})")
+primitive("eq", lambda a, b: a == b, "{0} == {1}", "bool")
+primitive("ne", lambda a, b: a != b, "{0} != {1}", "bool")
+primitive("lt", lambda a, b: a < b, "{0} < {1}", "bool")
+primitive("le", lambda a, b: a <= b, "{0} <= {1}", "bool")
+primitive("gt", lambda a, b: a > b, "{0} > {1}", "bool")
+primitive("ge", lambda a, b: a >= b, "{0} >= {1}", "bool")
+primitive("bitwise_and", lambda a, b: a & b, "{0} & {1}")
+primitive("bitwise_or", lambda a, b: a | b, "{0} | {1}")
+primitive("bitwise_xor", lambda a, b: a ^ b, "{0} ^ {1}")
+primitive("bitwise_not", lambda a: (not a) if isinstance(a, bool) else ~a, "~{0}")
+primitive("where", lambda c, a, b: a if c else b, "{1} if {0} else {2}")
+primitive("neg", lambda a: -a, "-{0}")
+primitive("abs", abs, "abs({0})")
+primitive("relu", _relu, "relu({0})")
+primitive("exp", _exp, "exp({0})", heavy=True)
+primitive("log", _log, "log({0})", heavy=True)
+primitive("sqrt", _sqrt, "sqrt({0})", heavy=True)
+primitive("rsqrt", lambda a: _div(1.0, _sqrt(a)), "rsqrt({0})", heavy=True)
+primitive("sin", _circle(math.sin), "sin({0})", heavy=True)
+primitive("cos", _circle(math.cos), "cos({0})", heavy=True)
+primitive("tanh", math.tanh, "tanh({0})", heavy=True)
+primitive("erf", math.erf, "erf({0})", heavy=True)
+primitive("sigmoid", _sigmoid, "sigmoid({0})", heavy=True)
+
+REDUCTIONS = {"sum": "add", "amax": "maximum", "amin": "minimum"}  # how two partial results combine
+
+
+def identity(kind: str, dtype: dtypes.dtype) -> Any:
+    """What a reduction starts from: the value that changes nothing."""
+    if kind == "sum":
+        return 0.0 if dtype.is_floating_point else 0
+    sign = -1 if kind == "amax" else 1
+    if dtype.is_floating_point:
+        return sign * math.inf
+    if dtype is dtypes.bool:
+        return kind == "amin"
+    top = 2 ** (8 * dtype.itemsize - 1)
+    return -top if kind == "amax" else top - 1

@@ -1,0 +1,90 @@
+"""What lowering hands to the scheduler: loops and extern steps in program order, over named buffers.
+
+In: `lowering.py` fills it.  Out: `Program`, read by the scheduler, the ledger and codegen.
+Invariant: a step reads only inputs and buffers of earlier steps; every output is a whole buffer or a Python constant.
+Inductor's counterpart is GraphLowering with its list of operations; here it is data, and lowering is functions over it.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..graph import Node as GraphNode
+from .ir import Buffer, Expr, Loops
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A tensor argument of an extern step: a buffer, or a strided view of one (`whole` is False)."""
+
+    buffer: Buffer
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    offset: int = 0
+
+    @property
+    def whole(self) -> bool:
+        """Is it the buffer as it is?"""
+        sizes = tuple(map(int, self.buffer.shape))
+        steps = tuple(map(int, self.buffer.strides))
+        return (self.shape, self.strides, self.offset) == (sizes, steps, 0)
+
+    def __str__(self) -> str:
+        if self.whole:
+            return self.buffer.name
+        return f"{self.buffer.name}.as_strided({self.shape}, {self.strides}, {self.offset})"
+
+
+@dataclass(eq=False)
+class Extern:
+    """A step that calls the eager operator: no loops of ours. `args` hold `Operand`s where the graph has nodes."""
+
+    out: Buffer
+    node: GraphNode
+    args: tuple
+    kwargs: dict[str, Any]
+    operands: tuple[Operand, ...]
+    reason: str
+    order: int = 0
+
+    def __str__(self) -> str:
+        given = [_show(a) for a in self.args] + [f"{k}={_show(v)}" for k, v in self.kwargs.items()]
+        return f"{self.out.name} = {self.node.target_name}({', '.join(given)})  # extern: {self.reason}"
+
+
+def _show(value: Any) -> str:
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(map(_show, value)) + "]"
+    return str(value)
+
+
+@dataclass
+class Program:
+    """`inputs` in the order of the placeholders; `constants` by buffer name, the GraphModule attribute each one is.
+
+    `outputs` follow the graph's outputs: a Buffer (maybe twice, maybe an input), or a Python constant.
+    `decisions` are the verdicts that lowering reached itself, by inlining a value into its readers.
+    """
+
+    steps: list[Loops | Extern] = field(default_factory=list)
+    buffers: dict[str, Buffer] = field(default_factory=dict)
+    inputs: list[Buffer] = field(default_factory=list)
+    constants: dict[str, str] = field(default_factory=dict)
+    outputs: list[Any] = field(default_factory=list)
+    decisions: list[Any] = field(default_factory=list)
+
+    @property
+    def loops(self) -> list[Loops]:
+        return [s for s in self.steps if isinstance(s, Loops)]
+
+    @property
+    def externs(self) -> list[Extern]:
+        return [s for s in self.steps if isinstance(s, Extern)]
+
+    @property
+    def storages(self) -> dict[str, Expr]:
+        """Every storage and how many elements it must have room for."""
+        return {b.storage: b.span for b in self.buffers.values()}
+
+    def __str__(self) -> str:
+        return "\n\n".join(map(str, self.steps))
