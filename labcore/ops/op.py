@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cached_property
+from functools import cached_property, wraps
 from typing import Any
 
 from . import dispatch
@@ -21,14 +21,22 @@ OPS: dict[str, Op] = {}
 class Op:
     """One operator. Calling it runs it under the current interpreter: eagerly, or into a graph.
 
-    kind: "pointwise", "reduction", "view", "matmul", "factory", "random", "inplace" or "other".
+    kind: "pointwise", "reduction", "view", "matmul", "factory", "random", "inplace", "composite" or "other".
+    `kernel` checks its arguments itself, through the meta rule where that is needed, so calling it alone is enough.
     `derivatives` maps a parameter's name to its rule; see `derivatives.py`.
     `alias`: the result shares its input's storage.  `mutates`: the first argument is written.
+    `compose`: a composite (`reshape`, `contiguous`, `to` ...) in terms of other operators; called with tensors or nodes, it
+    decides by their metas whether the result is the input itself, a view of it, or a copy.
+    `offset`: for a view, by how many elements its first lies after the input's first (arguments as for `meta`).
+    `functional`: for an in-place operator, the one that computes the same into a new tensor.
     """
 
-    def __init__(self, name: str, kind: str, kernel: Callable, meta: Callable, *, functional: Op | None = None) -> None:
+    def __init__(self, name: str, kind: str, kernel: Callable, meta: Callable, *,
+                 functional: Op | None = None, compose: Callable | None = None,
+                 offset: Callable[..., int] | None = None) -> None:
         self.name = self.__name__ = name
-        self.kind, self.kernel, self.meta, self.functional = kind, kernel, meta, functional
+        self.kind, self.kernel, self.meta = kind, kernel, naming(name, meta)
+        self.functional, self.compose, self.offset = functional, compose, offset
         self.alias = kind == "view"
         self.mutates = kind == "inplace"
         self.derivatives: dict[str, Callable] = {}
@@ -53,5 +61,34 @@ class Op:
     def __repr__(self) -> str:
         return f"<operator {self.name}>"
 
-    def __reduce__(self) -> str:
-        return f"OPS[{self.name!r}]"
+    def __reduce__(self) -> tuple:
+        return _find, (self.name,)  # a copied or unpickled operator is the very same object
+
+
+def _find(name: str) -> Op:
+    return OPS[name]
+
+
+def register(name: str, kind: str, kernel: Callable, meta: Callable, **more: Any) -> Op:
+    """Put an operator into the table. Raises ValueError when the name is taken."""
+    if name in OPS:
+        raise ValueError(f"operator {name} is registered twice")
+    OPS[name] = op = Op(name, kind, kernel, meta, **more)
+    return op
+
+
+def naming(name: str, meta: Callable) -> Callable:
+    """The meta rule, whose errors also say which operator on which tensors failed (as a note under PyTorch's text)."""
+    if getattr(meta, "names_errors", False):
+        return meta
+
+    @wraps(meta)
+    def named(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return meta(*args, **kwargs)
+        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+            given = [str(a) for a in args] + [f"{k}={v}" for k, v in kwargs.items()]
+            error.add_note(f"in {name}({', '.join(given)})")
+            raise
+    named.names_errors = True  # type: ignore[attr-defined]
+    return named

@@ -1,0 +1,67 @@
+"""Small tools of the kernels: arrays to metas and back, and silence.
+
+In: numpy arrays.  Out: metas, uninitialised arrays of a given layout, ufuncs run without warnings.
+Invariant: a kernel never warns and never changes numpy's error state for its caller.
+"""
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import TensorMeta
+
+ndarray = np.ndarray
+
+
+class _Quiet(threading.local):
+    """`run(ufunc, ...)` in a context of its own in which numpy does not warn; a third of the price of `np.errstate`.
+
+    A context cannot be entered twice: run single ufuncs in it, nothing that could call a kernel.
+    """
+
+    def __init__(self) -> None:
+        context = contextvars.Context()
+        context.run(np.seterr, all="ignore")
+        self.run: Callable[..., Any] = context.run
+
+
+quiet = _Quiet()
+
+
+def meta_of(value: Any) -> Any:
+    """A TensorMeta for an array (in lists and tuples too); everything else as it is."""
+    if isinstance(value, ndarray):
+        size = value.itemsize
+        return TensorMeta(value.shape, tuple([s // size for s in value.strides]), dtypes.from_numpy(value.dtype))
+    if isinstance(value, (list, tuple)):
+        return type(value)([meta_of(v) for v in value])
+    return value
+
+
+def empty(meta: TensorMeta) -> ndarray:
+    """An uninitialised array with exactly this layout."""
+    if meta.is_contiguous:
+        return np.empty(meta.shape, meta.dtype.numpy)
+    span = 1 + sum((n - 1) * s for n, s in zip(meta.shape, meta.stride)) if meta.numel else 1
+    memory = np.empty(span, meta.dtype.numpy)
+    strides = [s * meta.dtype.itemsize for s in meta.stride]
+    return ndarray(meta.shape, meta.dtype.numpy, memory, 0, strides)
+
+
+def with_strides(array: ndarray, meta: TensorMeta) -> ndarray:
+    """`array` as a view with exactly the strides of `meta`: numpy picks others for axes of size 1."""
+    strides = tuple([s * array.itemsize for s in meta.stride])
+    if array.strides == strides and array.shape == meta.shape:
+        return array
+    return np.lib.stride_tricks.as_strided(array, meta.shape, strides)
+
+
+def arguments(operands: tuple, type_: dtypes.dtype) -> list[Any]:
+    """Arrays and Python numbers cast to the type they are computed in."""
+    target = type_.numpy
+    return [a.astype(target, copy=False) if isinstance(a, ndarray) else target.type(a) for a in operands]

@@ -1,0 +1,88 @@
+"""How gradients go backwards through each operator: one rule for each differentiable parameter.
+
+In: the gradient of an operator's result.  Out: the gradients of its parameters, in their shapes and types.
+Invariant: a rule calls operators only, so the same rule runs eagerly for the tape and under a tracer for the joint graph; a rule
+reads exactly what its parameters name, so that is what has to be kept until the backward:
+
+    grad            the gradient of the result
+    <parameter>     the value of the operator's parameter of that name (a tensor is saved for this)
+    out             the value of the result (saved as well)
+    <parameter>_meta, out_meta      shape, strides and type only (nothing is saved); None for a number
+
+A rule may ignore broadcasting and types: `gradients` sums over repeated axes and casts back. At kinks the convention is PyTorch's.
+PyTorch keeps these rules in derivatives.yaml and generates C++ from them.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from inspect import signature
+from typing import Any
+
+from ..graph import TensorMeta
+from .op import OPS, Op
+
+Rule = Callable[..., Any]
+
+
+def derivative(name: str, **rules: Rule) -> None:
+    """Give the operator `name` a rule for each named parameter. Raises ValueError for names it does not have."""
+    op = OPS[name]
+    known = {"grad", "out", "out_meta", *op.signature.parameters, *(f"{p}_meta" for p in op.signature.parameters)}
+    for param, rule in rules.items():
+        unknown = {param, *signature(rule).parameters} - known
+        if unknown:
+            raise ValueError(f"derivative of {name}: no parameter {sorted(unknown)}")
+        rule.reads = tuple(p for p in signature(rule).parameters if p != "grad")  # type: ignore[attr-defined]
+        op.derivatives[param] = rule
+
+
+def saves(op: Op, wanted: Iterable[str]) -> tuple[str, ...]:
+    """The parameters (and "out") whose values the rules for `wanted` read: what a tape has to keep."""
+    found: dict[str, None] = {}
+    for param in wanted:
+        found.update((name, None) for name in op.derivatives[param].reads if not name.endswith("_meta"))
+    return tuple(found)
+
+
+def gradients(op: Op, bound: dict[str, Any], out: Any, grad: Any, wanted: Iterable[str]) -> dict[str, Any]:
+    """The gradient of each parameter in `wanted`; a list of gradients for a list of tensors.
+
+    bound: the call's arguments by parameter (`op.bind`), defaults included. A tensor that `saves` does not
+    name may be replaced by its TensorMeta, and so may `out`.
+    """
+    values = {**bound, "out": out}
+    return {param: apply(op.derivatives[param], values, grad, bound[param]) for param in wanted}
+
+
+def apply(rule: Rule, values: dict[str, Any], grad: Any, operand: Any) -> Any:
+    """One rule, then the sum over broadcast axes and the cast to the operand's type."""
+    read = {name: meta_of(values[name[:-5]]) if name.endswith("_meta") else values[name] for name in rule.reads}
+    found = rule(grad, **read)
+    if isinstance(operand, (list, tuple)):
+        return [fit(g, meta_of(o)) for g, o in zip(found, operand)]
+    return fit(found, meta_of(operand))
+
+
+def meta_of(value: Any) -> Any:
+    """What is known of a tensor or a node; a TensorMeta is its own; None for a number."""
+    if isinstance(value, (list, tuple)):
+        return [meta_of(v) for v in value]
+    return value if isinstance(value, TensorMeta) else getattr(value, "meta", None)
+
+
+def fit(grad: Any, like: TensorMeta) -> Any:
+    """`grad` summed to the shape of `like` and cast to its type: broadcasting and promotion, backwards."""
+    have = meta_of(grad)
+    if have.shape != like.shape:
+        grad = _sum_to(grad, have.shape, like.shape)
+    if have.dtype is not like.dtype:
+        grad = OPS["_to_copy"](grad, like.dtype)
+    return grad
+
+
+def _sum_to(grad: Any, shape: tuple[int, ...], wanted: tuple[int, ...]) -> Any:
+    extra = len(shape) - len(wanted)
+    axes = [a for a in range(len(shape)) if a < extra or (wanted[a - extra] == 1 and shape[a] != 1)]
+    if axes:
+        grad = OPS["sum"](grad, tuple(axes), True)
+    return OPS["view"](grad, wanted) if extra else grad

@@ -1,0 +1,69 @@
+"""Operators that make tensors: `full zeros ones arange` and their `_like` forms.
+
+In: sizes, a value, a dtype.  Out: a new array.
+Invariant: `_like` takes shape, dtype and layout from its input but none of its data.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from math import ceil
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes import dtype
+from ..graph import TensorMeta
+from .arrays import empty, meta_of, ndarray
+from .broadcast import dense_strides
+from .op import Op, naming, register
+from .promote import DEFAULT, check_number, number_dtype
+
+
+def _filled(out: TensorMeta, value: Any) -> ndarray:
+    result = empty(out)
+    with np.errstate(all="ignore"):
+        result.fill(result.dtype.type(value))
+    return result
+
+
+def _sized(size: Sequence[int], type_: dtype) -> TensorMeta:
+    for n in size:
+        if n < 0:
+            raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
+    return TensorMeta.contiguous(size, type_)
+
+
+def _full_meta(size: Sequence[int], fill_value: Any, dtype: dtype | None = None) -> TensorMeta:
+    type_ = dtype or number_dtype(fill_value)
+    check_number(fill_value, type_)
+    return _sized(size, type_)
+
+
+def _full_like_meta(input: TensorMeta, fill_value: Any, dtype: dtype | None = None) -> TensorMeta:
+    check_number(fill_value, dtype or input.dtype)
+    return TensorMeta(input.shape, dense_strides(input), dtype or input.dtype)
+
+
+full = register("full", "factory", lambda size, fill_value, dtype=None: _filled(
+    full.meta(size, fill_value, dtype), fill_value), _full_meta)
+full_like = register("full_like", "factory", lambda input, fill_value, dtype=None: _filled(
+    full_like.meta(meta_of(input), fill_value, dtype), fill_value), _full_like_meta)
+
+
+def _constant(name: str, value: int) -> None:
+    """Register `zeros` and `zeros_like`, or the same with ones."""
+    def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
+        return _sized(size, dtype or DEFAULT)
+
+    def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
+        return _full_like_meta(input, value, dtype)
+
+    plain, like = naming(name, meta), naming(f"{name}_like", like_meta)
+    register(name, "factory", lambda size, dtype=None: _filled(plain(size, dtype), value), plain)
+    register(f"{name}_like", "factory", lambda input, dtype=None: _filled(like(meta_of(input), dtype), value), like)
+
+
+_constant("zeros", 0)
+_constant("ones", 1)

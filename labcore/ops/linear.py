@@ -1,0 +1,65 @@
+"""Operators that combine whole tensors: `matmul cat stack`.
+
+In: arrays.  Out: a new contiguous array.
+Invariant: operands of `matmul` have one type; a vector counts as a row on the left and as a column on the right.
+PyTorch splits matmul into mm, mv, dot and bmm and hands them to BLAS; numpy hands it to BLAS too.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..graph import TensorMeta
+from .arrays import empty, meta_of, ndarray
+from .broadcast import broadcast_shapes
+from .op import naming, register
+
+
+def _matmul_meta(input: TensorMeta, other: TensorMeta) -> TensorMeta:
+    if not input.shape or not other.shape:
+        raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
+                           f"{input.ndim}D and {other.ndim}D")
+    _check_inner(input, other)
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(input)} != {_c_name(other)}")
+    rows = input.shape[-2:-1]
+    columns = other.shape[-1:] if other.ndim > 1 else ()
+    batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
+    return TensorMeta.contiguous((*batch, *rows, *columns), input.dtype)
+
+
+def _check_inner(input: TensorMeta, other: TensorMeta) -> None:
+    """The axis that is summed over must have one size; the message depends on who would do the work."""
+    inner = other.shape[-2] if other.ndim > 1 else other.shape[0]
+    if input.shape[-1] == inner:
+        return
+    if input.ndim == other.ndim == 1:
+        raise RuntimeError(f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src [{other.shape[0]}] "
+                           "to have the same number of elements, but got "
+                           f"{input.shape[0]} and {other.shape[0]} elements respectively")
+    if other.ndim == 1:
+        rows = input.numel // max(input.shape[-1], 1)
+        raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{input.shape[-1]}), vec ({inner})")
+    if input.ndim > 2 and other.ndim > 2:
+        batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
+        count = TensorMeta.contiguous(batch, input.dtype).numel
+        raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {input.shape[-1]}] "
+                           f"but got: [{count}, {inner}].")
+    rows = input.numel // max(input.shape[-1], 1)
+    raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {inner}x{other.shape[-1]})")
+
+
+def _c_name(meta: TensorMeta) -> str:
+    return {"float32": "float", "float64": "double", "int64": "long", "int32": "int"}.get(meta.dtype.name, meta.dtype.name)
+
+
+def _matmul_kernel(input: ndarray, other: ndarray) -> ndarray:
+    out = empty(_matmul(meta_of(input), meta_of(other)))
+    with np.errstate(all="ignore"):
+        out[...] = np.matmul(input, other)
+    return out
+
+
+_matmul = naming("matmul", _matmul_meta)
+register("matmul", "matmul", _matmul_kernel, _matmul)

@@ -1,0 +1,85 @@
+"""Operators that fold axes: `sum mean amax amin any all`.
+
+In: an array, `dim` (None is all axes, or one, or several), `keepdim`.  Out: a contiguous array.
+Invariant: sums of integers and bools are int64, sums of floats stay in their type.
+Numpy adds pairwise and so does PyTorch, but in blocks of other sizes: last bits may differ from it.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..dtypes import dtype
+from ..graph import TensorMeta
+from .arrays import empty, meta_of, ndarray
+from .op import Op, naming, register
+
+Dim = int | Sequence[int] | None
+
+
+def wrap_dim(dim: int, ndim: int) -> int:
+    """A dimension counted from 0. Raises IndexError like PyTorch; a 0-d tensor has dimensions -1 and 0."""
+    span = max(ndim, 1)
+    if not -span <= dim < span:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-span}, {span - 1}], but got {dim})")
+    return dim % span
+
+
+def reduced_axes(dim: Dim, ndim: int) -> tuple[int, ...]:
+    """The axes to fold, without doubles. Raises RuntimeError when one is named twice."""
+    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+        return tuple(range(ndim))
+    found: list[int] = []
+    for one in (dim,) if isinstance(dim, int) else dim:
+        axis = wrap_dim(one, ndim)
+        if axis in found:
+            raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
+        found.append(axis)
+    return tuple(sorted(found)) if ndim else ()
+
+
+def _reduced(input: TensorMeta, dim: Dim, keepdim: bool, type_: dtype) -> TensorMeta:
+    axes = reduced_axes(dim, input.ndim)
+    kept = [1 if axis in axes else size for axis, size in enumerate(input.shape) if keepdim or axis not in axes]
+    return TensorMeta.contiguous(kept, type_)
+
+
+def _fold(fold: Callable, input: ndarray, dim: Dim, keepdim: bool, out: TensorMeta, **more: Any) -> ndarray:
+    result = empty(out)
+    with np.errstate(all="ignore"):
+        fold(input, axis=reduced_axes(dim, input.ndim), keepdims=keepdim, out=result, **more)
+    return result
+
+
+def _sum_meta(input: TensorMeta, dim: Dim = None, keepdim: bool = False, dtype: dtype | None = None) -> TensorMeta:
+    natural = input.dtype if input.dtype.is_floating_point else dtypes.int64
+    return _reduced(input, dim, keepdim, dtype or natural)
+
+
+def _sum_kernel(input: ndarray, dim: Dim = None, keepdim: bool = False, dtype: dtype | None = None) -> ndarray:
+    out = sum_.meta(meta_of(input), dim, keepdim, dtype)
+    return _fold(np.add.reduce, input, dim, keepdim, out, dtype=out.dtype.numpy)
+
+
+def _mean_meta(input: TensorMeta, dim: Dim = None, keepdim: bool = False, dtype: dtype | None = None) -> TensorMeta:
+    type_ = dtype or input.dtype
+    if not type_.is_floating_point:
+        what = "Optional" if dtype else "Input"
+        raise RuntimeError(f"mean(): could not infer output dtype. {what} dtype must be either a floating point or "
+                           f"complex dtype. Got: {type_.title}")
+    return _reduced(input, dim, keepdim, type_)
+
+
+def _mean_kernel(input: ndarray, dim: Dim = None, keepdim: bool = False, dtype: dtype | None = None) -> ndarray:
+    out = mean.meta(meta_of(input), dim, keepdim, dtype)
+    total = _fold(np.add.reduce, input, dim, keepdim, out, dtype=out.dtype.numpy)
+    count = input.size // max(total.size, 1) if total.size else 1
+    with np.errstate(all="ignore"):
+        return np.divide(total, out.dtype.numpy.type(count), out=total)
+
+
+sum_: Op = register("sum", "reduction", _sum_kernel, _sum_meta)
+mean: Op = register("mean", "reduction", _mean_kernel, _mean_meta)
