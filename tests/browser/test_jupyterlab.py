@@ -1,0 +1,75 @@
+"""JupyterLab itself: a cell runs, a widget draws, and the keyboard belongs to the control in focus."""
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import expect
+
+from .notebook import OpenNotebook
+
+Open = Callable[..., OpenNotebook]
+
+# The frame of every widget of the lab, at its smallest: a stage, a slider, a counter, two states.
+PROBE = '''
+import anywidget, traitlets
+
+class Probe(anywidget.AnyWidget):
+    size = traitlets.Int(4).tag(sync=True)
+    _esm = """
+    export default { render({ model, el }) {
+      el.innerHTML = `<section class="lab" data-widget="probe" data-state="paused" data-beat="0">
+        <label>size<input type="range" min="1" max="16" value="4" aria-label="size"
+          data-lm-suppress-shortcuts="true"></label>
+        <div class="lab-stage" tabindex="0" data-lm-suppress-shortcuts="true">stage</div>
+        <div class="lab-counter"><b class="lab-num">0</b></div>
+        <span data-testid="answer"></span></section>`;
+      const root = el.querySelector("section"), $ = (q) => el.querySelector(q);
+      $("input").oninput = (e) => { model.set("size", +e.target.value); model.save_changes(); };
+      $(".lab-stage").onkeydown = (e) => { if (e.key !== " ") return;
+        $(".lab-num").textContent = 7 * model.get("size");
+        root.dataset.beat = 1; root.dataset.state = "done"; };
+      model.on("msg:custom", (m) => { $("[data-testid=answer]").textContent = m.twice; });
+    } };
+    """
+
+probe = Probe()
+probe.observe(lambda change: probe.send({"twice": 2 * change["new"]}), "size")
+probe
+'''
+
+
+def test_cells_run_and_their_errors_are_seen(open_cells: Open) -> None:
+    book = open_cells("print(6 * 7)", "import labcore.dtypes\nlabcore.dtypes.float32.itemsize")
+    book.run_all()
+    expect(book.output(0)).to_have_text("42")
+    expect(book.output(1)).to_contain_text("4")
+    assert book.errors() == []
+
+
+def test_an_error_in_a_cell_is_reported(open_cells: Open) -> None:
+    book = open_cells("def shape(x):\n    return x.shape\nshape(3)")
+    book.run_all()
+    (error,) = book.errors()
+    assert "'int' object has no attribute 'shape'" in error
+
+
+def test_a_widget_and_its_kernel_answer_the_keyboard_alone(open_cells: Open) -> None:
+    book = open_cells(PROBE)
+    book.run_all()
+    widget = book.widget("probe")
+    widget.expect_state("paused")
+    widget.tab_to(widget.root.get_by_role("slider", name="size"))
+    widget.slide("size", 8)
+    expect(widget.part("answer")).to_have_text("16")
+    widget.play()
+    widget.expect_counters(56)
+    assert widget.counters() == [56]
+    assert widget.beat() == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_the_theme_follows_the_reader(open_cells: Open, theme: str) -> None:
+    book = open_cells("'themed'")
+    is_light = "true" if theme == "light" else "false"
+    expect(book.page.locator("body")).to_have_attribute("data-jp-theme-light", is_light)
