@@ -33,6 +33,8 @@ int64 = dtype("int64", "Long", np.dtype(np.int64))
 int32 = dtype("int32", "Int", np.dtype(np.int32))
 bool = dtype("bool", "Bool", np.dtype(np.bool_))
 
+default = float32  # what a Python float becomes; read as `dtypes.default`, since `set_default_dtype` changes it
+
 ALL = (float32, float64, int64, int32, bool)
 BY_NAME = {t.name: t for t in ALL}
 _BY_NUMPY = {t.numpy: t for t in ALL}

@@ -1,0 +1,94 @@
+"""Eager mode: an operator computes, now.
+
+In: a call of an operator on tensors and numbers.  Out: tensors around what the operator's numpy kernel returned.
+Invariant: a kernel's fresh array is wrapped, never copied; a view operator's result shares its input's storage; when an input
+requires grad and this thread records, a floating-point result gets its node.
+PyTorch gets here through its dispatcher: autograd, in-place and view tracking, then the CPU kernel.
+"""
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+import numpy as np
+
+from labcore.ops import dispatch
+from labcore.ops.op import Op
+
+from .arguments import positional, unwrapped
+from .inplace import write
+from .modes import mode
+from .recording import finish, prepare
+from .storage import Storage
+from .tensor import Tensor, storage_of, wrap
+
+_NUMBERS = frozenset((int, float, bool, type(None)))
+
+
+class EagerInterpreter:
+    """The bottom of the interpreter stack."""
+
+    def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if kwargs:
+            args = positional(op, args, kwargs)
+        if op.compose is not None:
+            return op.compose(*args)
+        needs_grad = False
+        raw: list[Any] = []
+        for arg in args:
+            kind = type(arg)
+            if kind is Tensor:
+                raw.append(arg.array)
+                needs_grad |= arg._requires_grad
+            elif kind in _NUMBERS:
+                raw.append(arg)
+            else:
+                value, requires = unwrapped(op, arg)
+                raw.append(value)
+                needs_grad |= requires
+        if op.mutates:
+            return write(op, args, raw, needs_grad)
+        recording = needs_grad and mode.grad and prepare(op, args)
+        array = _run(op, raw)
+        out = wrap(array if type(array) is np.ndarray else np.asarray(array))
+        if op.alias:
+            _note_view(op, args, out)
+        elif mode.inference:
+            out._storage = Storage(out.array, inference=True)
+        if recording and out.dtype.is_floating_point:
+            finish(*recording, out)
+        return out
+
+
+def _run(op: Op, raw: list[Any]) -> Any:
+    try:
+        return op.kernel(*raw)
+    except TypeError:
+        op.bind(tuple(raw), {})  # a wrong number of arguments is told in the user's terms
+        raise
+
+
+# ---- views --------------------------------------------------------------------------------------
+
+def _note_view(op: Op, args: tuple, out: Tensor) -> None:
+    """Remember what `out` is a view of, and how it was taken."""
+    source = args[0]
+    out._storage = storage_of(source)
+    if out._storage.inference:
+        return
+    step = (op, args[1:])
+    if source._base is None:
+        out._base, out._view = source, ((step,), mode.grad)
+    else:
+        out._base, out._view = source._base, ((*source._view[0], step), source._view[1] and mode.grad)
+    base = out._base
+    if base._views is None:
+        base._views = [weakref.ref(out)]
+    else:
+        base._views.append(weakref.ref(out))
+        if len(base._views) & 63 == 0:
+            base._views = [view for view in base._views if view() is not None]
+
+
+interpreter = EagerInterpreter()
+dispatch.install_eager(interpreter)

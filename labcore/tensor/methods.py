@@ -1,0 +1,216 @@
+"""Operators as methods: `x.relu()`, `x + y`, `x.sum(dim=0)`, `x[1:]`.
+
+In: a tensor (`self`) and what the user wrote.  Out: calls of operators, nothing else.
+Invariant: every operator of the table whose first parameter is `input` is a method; the few whose method takes other arguments
+than the operator (`view(2, 3)`, `permute(0, 1)`) are written out below. A method only rewrites arguments into an operator's
+call, so running it on graph nodes under a tracer writes that call.
+PyTorch generates these from native_functions.yaml.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from labcore import devices, dtypes, ops
+from labcore.ops.op import Op
+
+from .indexing import getitem, setitem
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+
+def sizes(values: tuple) -> tuple[int, ...]:
+    """`(2, 3)` from `f(2, 3)`, `f((2, 3))` or `f([2, 3])`."""
+    if len(values) == 1 and isinstance(values[0], (tuple, list)):
+        return tuple(values[0])
+    return values
+
+
+class Methods:
+    """What a tensor can do; `Tensor` adds what it is."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        def __getattr__(self, name: str) -> Any: ...
+
+    # ---- shape ----
+
+    def view(self, *shape: Any) -> Tensor:
+        if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
+            raise RuntimeError("view(dtype) looks at the same bytes as another type; the lab's storages have one "
+                               "type: use to(dtype), which converts")
+        return ops.view(self, sizes(shape))
+
+    def reshape(self, *shape: Any) -> Tensor:
+        return ops.reshape(self, sizes(shape))
+
+    def permute(self, *dims: Any) -> Tensor:
+        return ops.permute(self, sizes(dims))
+
+    def expand(self, *size: Any) -> Tensor:
+        return ops.expand(self, sizes(size))
+
+    def view_as(self, other: Tensor) -> Tensor:
+        return ops.view(self, tuple(other.shape))
+
+    def expand_as(self, other: Tensor) -> Tensor:
+        return ops.expand(self, tuple(other.shape))
+
+    def reshape_as(self, other: Tensor) -> Tensor:
+        return ops.reshape(self, tuple(other.shape))
+
+    @property
+    def T(self) -> Tensor:
+        return ops.permute(self, tuple(reversed(range(len(self.shape)))))
+
+    @property
+    def mT(self) -> Tensor:
+        if len(self.shape) < 2:
+            raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got "
+                               f"{len(self.shape)}-D tensor.")
+        return ops.transpose(self, -2, -1)
+
+    # ---- type and place ----
+
+    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+        """Another dtype, or the dtype of another tensor; the tensor itself when nothing would change."""
+        for arg in args:
+            if isinstance(arg, dtypes.dtype):
+                dtype = arg
+            elif isinstance(arg, (str, devices.device)):
+                device = arg
+            elif hasattr(arg, "dtype"):
+                dtype, device = arg.dtype, arg.device
+            else:
+                raise TypeError(f"to(): expected a dtype, a device or a tensor, but got {type(arg).__name__}")
+        if device is not None:
+            devices.device(device)
+        result = self if dtype is None else ops.to(self, dtype)
+        return ops.clone(self) if copy and result is self else result
+
+    def type_as(self, other: Tensor) -> Tensor:
+        return self.to(other.dtype)
+
+    def float(self) -> Tensor:
+        return self.to(dtypes.float32)
+
+    def double(self) -> Tensor:
+        return self.to(dtypes.float64)
+
+    def int(self) -> Tensor:
+        return self.to(dtypes.int32)
+
+    def long(self) -> Tensor:
+        return self.to(dtypes.int64)
+
+    def bool(self) -> Tensor:
+        return self.to(dtypes.bool)
+
+    def cpu(self) -> Tensor:
+        return self.to("cpu")
+
+    # ---- parts ----
+
+    def __getitem__(self, index: Any) -> Tensor:
+        return getitem(self, index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        setitem(self, index, value)
+
+    # ---- tensors like this one ----
+
+    def new_zeros(self, *size: Any, dtype: Any = None) -> Tensor:
+        return ops.zeros(sizes(size), dtype or self.dtype)
+
+    def new_ones(self, *size: Any, dtype: Any = None) -> Tensor:
+        return ops.ones(sizes(size), dtype or self.dtype)
+
+    def new_full(self, size: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+        return ops.full(tuple(size), fill_value, dtype or self.dtype)
+
+
+# ---- signs --------------------------------------------------------------------------------------
+
+BINARY = {
+    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
+    "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+}
+COMPARISONS = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
+UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+
+# Special method -> operator, and whether the operands are swapped: what `x + 1` means, for capture too.
+DUNDERS: dict[str, tuple[Op, bool]] = {}
+
+_SCALARS = (int, float, bool, np.generic)
+
+
+def _operand(value: Any) -> Any:
+    """What may stand beside a tensor; NotImplemented for everything else."""
+    if isinstance(value, (Methods, *_SCALARS)):
+        return value
+    if isinstance(value, np.ndarray):
+        from .factories import from_numpy
+        return from_numpy(value)
+    return NotImplemented
+
+
+def _binary(op: Op, swapped: bool, name: str) -> Callable:
+    known = frozenset((int, float, bool))
+
+    def straight(self: Any, other: Any) -> Any:
+        kind = type(other)
+        if kind is not type(self) and kind not in known:
+            other = _operand(other)
+            if other is NotImplemented:
+                return other
+        return op(self, other)
+
+    def reflected(self: Any, other: Any) -> Any:
+        other = _operand(other)
+        return other if other is NotImplemented else op(other, self)
+
+    return _named(reflected if swapped else straight, name, op)
+
+
+def _named(function: Callable, name: str, op: Op) -> Callable:
+    function.__name__, function.__qualname__ = name, f"Tensor.{name}"
+    function.__doc__ = op.__doc__ if isinstance(op.__doc__, str) else None
+    return function
+
+
+def _unary(op: Op, name: str) -> Callable:
+    def method(self: Any) -> Any:
+        return op(self)
+    return _named(method, name, op)
+
+
+def _plain(op: Op) -> Callable:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return op(self, *args, **kwargs)
+    return _named(method, op.name, op)
+
+
+def _install() -> None:
+    """Give `Methods` the special methods, and every operator it does not spell out itself."""
+    for sign, name in BINARY.items():
+        DUNDERS[f"__{sign}__"] = ops.OPS[name], False
+        DUNDERS[f"__r{sign}__"] = ops.OPS[name], True
+        if f"{name}_" in ops.OPS:
+            DUNDERS[f"__i{sign}__"] = ops.OPS[f"{name}_"], False
+    for sign, name in COMPARISONS.items():
+        DUNDERS[f"__{sign}__"] = ops.OPS[name], False
+    for name, (op, swapped) in DUNDERS.items():
+        setattr(Methods, name, _binary(op, swapped, name))
+    for sign, name in UNARY.items():
+        setattr(Methods, f"__{sign}__", _unary(ops.OPS[name], f"__{sign}__"))
+    for name, op in ops.OPS.items():
+        takes_tensor = next(iter(op.signature.parameters), "") == "input"
+        if takes_tensor and not name.startswith("_") and not hasattr(Methods, name):
+            setattr(Methods, name, _plain(op))
+
+
+_install()

@@ -1,0 +1,265 @@
+"""The nodes of the tape: what `grad_fn` is.
+
+In: an operator that just ran, with its inputs and its result.  Out: a node that can turn the gradient of the result into
+gradients of the inputs.
+Invariant: an edge leads to an older node (`number`) or to a leaf, so the newest node first is an order in which gradients
+are complete; a node never holds the tensor whose grad_fn it is, so a tensor's memory goes when its last user lets go.
+PyTorch generates a C++ class for each operator; here one class reads the operator's rules from `ops.derivatives`.
+"""
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from labcore import ops
+from labcore.graph import TensorMeta
+from labcore.ops import derivatives
+from labcore.ops.op import Op
+
+from .storage import Storage
+from .tensor import Tensor, storage_of, wrap
+
+_numbers = itertools.count()
+
+Edge = tuple[Any, int]  # (a Node, or a leaf Tensor that accumulates; which of the node's results)
+Grads = Sequence[Tensor | None]
+
+SECOND_TIME = (
+    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
+    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
+    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
+    "after calling backward.")
+
+
+def edge_of(tensor: Tensor) -> Edge | None:
+    """Where this tensor's gradient goes; None when it needs none."""
+    if not tensor._requires_grad:
+        return None
+    node = tensor.grad_fn
+    return (tensor, 0) if node is None else (node, tensor._output_number)
+
+
+class AccumulateGrad:
+    """How a leaf looks in `next_functions`; the engine itself goes straight to the leaf."""
+
+    __slots__ = ("variable",)
+
+    def __init__(self, variable: Tensor) -> None:
+        self.variable = variable
+
+    next_functions = ()
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+
+class Node:
+    """One recorded step. `edges` has an entry an input, None where no gradient is wanted."""
+
+    __slots__ = ("__weakref__", "_name", "edges", "number", "retained")
+
+    def __init__(self, name: str, edges: Sequence[Edge | None]) -> None:
+        self._name, self.edges = name, edges
+        self.number = next(_numbers)
+        self.retained: dict[int, weakref.ref[Tensor]] | None = None
+
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def next_functions(self) -> tuple:
+        """The nodes that the gradients go to, with which of their results it is."""
+        return tuple((None, 0) if e is None else (AccumulateGrad(e[0]), 0) if isinstance(e[0], Tensor) else e
+                     for e in self.edges)
+
+    def apply(self, grads: Grads) -> Grads:
+        """The gradients of the inputs, one for each edge, from those of the results."""
+        raise NotImplementedError
+
+    def release(self) -> None:
+        """Let go of what was saved."""
+
+    def retain_grad(self, tensor: Tensor) -> None:
+        self.retained = {**(self.retained or {}), tensor._output_number: weakref.ref(tensor)}
+
+    def retains(self, tensor: Tensor) -> bool:
+        return bool(self.retained) and tensor._output_number in self.retained
+
+    def __repr__(self) -> str:
+        return f"<{self._name} object at {id(self):#x}>"
+
+
+class Saved:
+    """A value kept for the backward: its memory, and the version it must still have."""
+
+    __slots__ = ("array", "storage", "version")
+
+    def __init__(self, array: np.ndarray, storage: Storage) -> None:
+        if storage.inference:
+            raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+                               "inference mode in computation tracked by autograd. To work around this, you can make a "
+                               "clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead "
+                               "of `torch.inference_mode()`.")
+        self.array, self.storage, self.version = array, storage, storage.version
+
+    def value(self, source: str) -> Tensor:
+        """The tensor, without history. `source` is the node it came from, for the error."""
+        tensor = wrap(self.array)
+        tensor._storage = self.storage
+        if self.storage.version != self.version:
+            raise RuntimeError(
+                f"one of the variables needed for gradient computation has been modified by an inplace operation: "
+                f"[torch.{tensor.dtype.title}Tensor {list(tensor.shape)}]{source} is at version {self.storage.version}; "
+                f"expected version {self.version} instead. Save a copy with .clone() before the in-place operation, or "
+                f"use the operator that writes a new tensor.")
+        return tensor
+
+
+def save(value: Any) -> Any:
+    """Tensors as `Saved`, in lists too; everything else as it is."""
+    if isinstance(value, Tensor):
+        return Saved(value.array, storage_of(value))
+    if isinstance(value, (list, tuple)):
+        return [save(v) for v in value]
+    return value
+
+
+Layout = tuple[Any, tuple[int, ...], Any]  # shape, strides, dtype: a TensorMeta not yet made
+
+
+class OperatorNode(Node):
+    """An operator's call, with just what the rules of its `wanted` parameters read.
+
+    `values` has tensors as `Saved` and numbers as they are; `layouts` what is known of tensors not saved.
+    """
+
+    __slots__ = ("layouts", "op", "values", "wanted")
+
+    def __init__(self, op: Op, name: str, edges: Sequence[Edge | None], wanted: tuple[str, ...],
+                 values: dict[str, Any], layouts: dict[str, Any]) -> None:
+        super().__init__(name, edges)
+        self.op, self.wanted, self.layouts = op, wanted, layouts
+        self.values: dict[str, Any] | None = values
+
+    def apply(self, grads: Grads) -> Grads:
+        if self.values is None:
+            raise RuntimeError(SECOND_TIME)
+        metas = {name: _meta(layout) for name, layout in self.layouts.items()}
+        values = metas | {name: self._restored(name, value) for name, value in self.values.items()}
+        found: list[Tensor | None] = []
+        for param in self.wanted:
+            rule = self.op.derivatives.get(param)
+            if rule is None:
+                raise RuntimeError(f"derivative for {self.op.name} is not implemented")
+            grad = derivatives.apply(rule, values, grads[0], metas[param])
+            if isinstance(grad, list):
+                found.extend(grad)
+            else:
+                found.append(grad)
+        return found
+
+    def _restored(self, name: str, value: Any) -> Any:
+        if type(value) is list:
+            return [self._restored(name, v) for v in value]
+        return value.value(self._source(name)) if type(value) is Saved else value
+
+    def _source(self, name: str) -> str:
+        """Which node a saved value came from, as PyTorch words it."""
+        if name == "out":
+            return f", which is output 0 of {self._name},"
+        edge = self.edges[self.wanted.index(name)] if name in self.wanted else None
+        if edge is None or isinstance(edge[0], Tensor):
+            return ""
+        return f", which is output {edge[1]} of {edge[0].name()},"
+
+    def release(self) -> None:
+        if self.values is not None and any(type(v) in (Saved, list) for v in self.values.values()):
+            self.values = None  # a node that saved no tensor can be walked again, as in PyTorch
+
+
+def _meta(layout: Any) -> Any:
+    if type(layout) is list:
+        return [_meta(one) for one in layout]
+    return None if layout is None else TensorMeta(*layout)
+
+
+class FunctionNode(Node):
+    """A step recorded by its own backward function: a compiled region, for one."""
+
+    __slots__ = ("backward", "results")
+
+    def __init__(self, name: str, edges: Sequence[Edge | None], backward: Callable, results: list[TensorMeta]) -> None:
+        super().__init__(name, edges)
+        self.backward: Callable | None = backward
+        self.results = results
+
+    def apply(self, grads: Grads) -> Grads:
+        if self.backward is None:
+            raise RuntimeError(SECOND_TIME)
+        full = [ops.zeros(tuple(m.shape), m.dtype) if g is None else g for g, m in zip(grads, self.results)]
+        found = self.backward(*full)
+        if len(found) != len(self.edges):
+            raise RuntimeError(f"{self._name} returned {len(found)} gradients for {len(self.edges)} inputs")
+        return found
+
+    def release(self) -> None:
+        self.backward = None
+
+
+Step = tuple[Op, tuple]  # a view operator and its arguments after the tensor
+
+
+class ViewNode(Node):
+    """The history of a view whose base was written to: the way from the base to the view, backwards."""
+
+    __slots__ = ("base", "steps")
+
+    def __init__(self, base: Tensor, steps: tuple[Step, ...]) -> None:
+        super().__init__("AsStridedBackward0", [edge_of(base)])
+        self.base, self.steps = base.meta, steps
+
+    def apply(self, grads: Grads) -> Grads:
+        return [through_views(self.base, self.steps, grads[0])]
+
+
+def through_views(base: TensorMeta, steps: tuple[Step, ...], grad: Any) -> Any:
+    """The gradient of a base from the gradient of a view of it."""
+    metas = [base]
+    for op, rest in steps:
+        metas.append(op.meta(metas[-1], *rest))
+    for (op, rest), meta in zip(reversed(steps), reversed(metas[:-1])):
+        bound = op.bind((meta, *rest), {})
+        grad = derivatives.gradients(op, bound, None, grad, ("input",))["input"]
+    return grad
+
+
+class CopySlices(Node):
+    """An in-place operator wrote to a view: the new history of its base.
+
+    Outside the view the gradient passes through; inside it goes through the operator.
+    """
+
+    __slots__ = ("base", "node", "steps")
+
+    def __init__(self, base: Tensor, steps: tuple[Step, ...], node: OperatorNode) -> None:
+        others = node.edges[1:] if node.wanted[0] == "input" else node.edges
+        super().__init__("CopySlices", [edge_of(base), *others])
+        self.base, self.steps, self.node = base.meta, steps, node
+
+    def apply(self, grads: Grads) -> Grads:
+        assert grads[0] is not None
+        grad = wrap(grads[0].array.copy(order="K"))
+        part = grad
+        for op, rest in self.steps:
+            part = op(part, *rest)
+        found = list(self.node.apply([ops.clone(part)]))
+        if self.node.wanted[0] == "input":
+            ops.copy_(part, found.pop(0))
+        return [grad if self.edges[0] is not None else None, *found]
+
+    def release(self) -> None:
+        self.node.release()
