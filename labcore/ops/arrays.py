@@ -62,6 +62,7 @@ def with_strides(array: ndarray, meta: TensorMeta) -> ndarray:
 
 
 def arguments(operands: tuple, type_: dtypes.dtype) -> list[Any]:
-    """Arrays and Python numbers cast to the type they are computed in."""
+    """Arrays and Python numbers cast to the type they are computed in; an integer too large for int32 wraps around."""
     target = type_.numpy
-    return [a.astype(target, copy=False) if isinstance(a, ndarray) else target.type(a) for a in operands]
+    cast = [a if isinstance(a, ndarray) else np.asarray(a) for a in operands]
+    return [a.astype(target, copy=False) for a in cast]

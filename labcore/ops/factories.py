@@ -5,10 +5,9 @@ Invariant: `_like` takes shape, dtype and layout from its input but none of its 
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from math import ceil, isinf, isnan
 from typing import Any
-
-from math import ceil
 
 import numpy as np
 
@@ -17,8 +16,8 @@ from ..dtypes import dtype
 from ..graph import TensorMeta
 from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
-from .op import Op, naming, register
-from .promote import DEFAULT, check_number, number_dtype
+from .op import naming, register
+from .promote import DEFAULT, check_fits, number_dtype
 
 
 def _filled(out: TensorMeta, value: Any) -> ndarray:
@@ -28,7 +27,7 @@ def _filled(out: TensorMeta, value: Any) -> ndarray:
     return result
 
 
-def _sized(size: Sequence[int], type_: dtype) -> TensorMeta:
+def sized(size: Sequence[int], type_: dtype) -> TensorMeta:
     for n in size:
         if n < 0:
             raise RuntimeError(f"Trying to create tensor with negative dimension {n}: {list(size)}")
@@ -37,12 +36,12 @@ def _sized(size: Sequence[int], type_: dtype) -> TensorMeta:
 
 def _full_meta(size: Sequence[int], fill_value: Any, dtype: dtype | None = None) -> TensorMeta:
     type_ = dtype or number_dtype(fill_value)
-    check_number(fill_value, type_)
-    return _sized(size, type_)
+    check_fits(fill_value, type_)
+    return sized(size, type_)
 
 
 def _full_like_meta(input: TensorMeta, fill_value: Any, dtype: dtype | None = None) -> TensorMeta:
-    check_number(fill_value, dtype or input.dtype)
+    check_fits(fill_value, dtype or input.dtype)
     return TensorMeta(input.shape, dense_strides(input), dtype or input.dtype)
 
 
@@ -55,7 +54,9 @@ full_like = register("full_like", "factory", lambda input, fill_value, dtype=Non
 def _constant(name: str, value: int) -> None:
     """Register `zeros` and `zeros_like`, or the same with ones."""
     def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
-        return _sized(size, dtype or DEFAULT)
+        if any(n < 0 for n in size):
+            raise RuntimeError(f"{name}: Dimension size must be non-negative.")
+        return sized(size, dtype or DEFAULT)
 
     def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
         return _full_like_meta(input, value, dtype)
@@ -67,3 +68,31 @@ def _constant(name: str, value: int) -> None:
 
 _constant("zeros", 0)
 _constant("ones", 1)
+
+
+def _arange_meta(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None) -> TensorMeta:
+    first, last = (0, start) if end is None else (start, end)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if any(isinf(n) or isnan(n) for n in (first, last)):
+        raise RuntimeError(f"unsupported range: {first} -> {last}")
+    if (last - first) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
+    if dtype is dtypes.bool:
+        raise NotImplementedError('"arange_cpu" not implemented for \'Bool\'')
+    whole = all(isinstance(n, int) for n in (first, last, step))
+    if dtype is not None and not dtype.is_floating_point:
+        first, last, step = int(first), int(last), int(step)
+    count = -((first - last) // step) if whole else ceil((last - first) / step)
+    return TensorMeta.contiguous((count,), dtype or (dtypes.int64 if whole else DEFAULT))
+
+
+def _arange_kernel(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None) -> ndarray:
+    out = arange.meta(start, end, step, dtype)
+    first = 0 if end is None else start
+    if not out.dtype.is_floating_point:
+        first, step = int(first), int(step)
+    return (first + step * np.arange(out.shape[0])).astype(out.dtype.numpy)
+
+
+arange = register("arange", "factory", _arange_kernel, _arange_meta)

@@ -4,6 +4,7 @@ In: nothing; importing it fills `Op.derivatives`.  How a rule is written and rea
 """
 from __future__ import annotations
 
+from math import inf, log, nan, pi, sqrt
 from typing import Any
 
 from .. import ops
@@ -20,10 +21,20 @@ derivative("mul", input=lambda grad, other: ops.mul(grad, other),
            other=lambda grad, input: ops.mul(grad, input))
 derivative("div", input=lambda grad, other: ops.div(grad, other),
            other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.div(ops.div(input, other), other)))
+derivative("remainder", input=lambda grad: grad,
+           other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.floor_divide(input, other)))
 derivative("neg", input=lambda grad: ops.neg(grad))
 derivative("relu", input=lambda grad, out: ops.where(ops.gt(out, 0), grad, 0.0))
 derivative("exp", input=lambda grad, out: ops.mul(grad, out))
 derivative("log", input=lambda grad, input: ops.div(grad, input))
+derivative("abs", input=lambda grad, input: ops.mul(grad, ops.sign(input)))
+derivative("sign", input=lambda grad: ops.zeros_like(grad))
+derivative("square", input=lambda grad, input: ops.mul(grad, ops.mul(input, 2)))
+derivative("reciprocal", input=lambda grad, out: ops.mul(ops.neg(grad), ops.mul(out, out)))
+derivative("rsqrt", input=lambda grad, out: ops.mul(ops.mul(grad, -0.5), ops.pow(out, 3)))
+derivative("sigmoid", input=lambda grad, out: ops.mul(grad, ops.mul(ops.sub(1, out), out)))
+derivative("erf", input=lambda grad, input: ops.mul(
+    grad, ops.mul(ops.exp(ops.neg(ops.square(input))), 2 / sqrt(pi))))
 derivative("sqrt", input=lambda grad, out: ops.div(grad, ops.mul(out, 2)))
 derivative("sin", input=lambda grad, input: ops.mul(grad, ops.cos(input)))
 derivative("cos", input=lambda grad, input: ops.mul(grad, ops.neg(ops.sin(input))))
@@ -40,19 +51,64 @@ derivative("maximum", input=lambda grad, input, other: _winner(grad, input, othe
            other=lambda grad, input, other: _winner(grad, other, input, ops.lt))
 derivative("minimum", input=lambda grad, input, other: _winner(grad, input, other, ops.gt),
            other=lambda grad, input, other: _winner(grad, other, input, ops.gt))
+
+
+def _pow_input(grad: Any, input: Any, exponent: Any) -> Any:
+    """exponent * input ** (exponent - 1), and 0 for an exponent of 0 even where that power is infinite."""
+    if isinstance(exponent, (int, float)):
+        if exponent == 0:
+            return ops.zeros_like(grad)
+        return ops.mul(grad, ops.mul(ops.pow(input, exponent - 1), exponent))
+    slope = ops.mul(grad, ops.mul(exponent, ops.pow(input, ops.sub(exponent, 1))))
+    return ops.where(ops.eq(exponent, 0), 0.0, slope)
+
+
+def _pow_exponent(grad: Any, input: Any, exponent: Any, out: Any) -> Any:
+    """out * log(input), and 0 for a base of 0 unless that power is infinite."""
+    if isinstance(input, (int, float)):
+        slope = ops.mul(out, log(input) if input > 0 else -inf if input == 0 else nan)
+        return ops.mul(grad, slope if input else ops.where(ops.ge(exponent, 0), 0.0, slope))
+    flat = ops.logical_and(ops.eq(input, 0), ops.ge(exponent, 0))
+    return ops.mul(grad, ops.where(flat, 0.0, ops.mul(out, ops.log(input))))
+
+
+def _inside(input: Any, min: Any, max: Any) -> Any:
+    """Where `clamp` leaves its input alone; the bounds belong to it."""
+    if max is None:
+        return ops.ge(input, min)
+    if min is None:
+        return ops.le(input, max)
+    return ops.logical_and(ops.ge(input, min), ops.le(input, max))
+
+
+def _clamp_min(grad: Any, input: Any, min: Any, max: Any) -> Any:
+    """Below the lower bound, unless the upper one has the last word."""
+    below = ops.lt(input, min)
+    return ops.where(below if max is None else ops.logical_and(below, ops.lt(min, max)), grad, 0.0)
+
+
+def _clamp_max(grad: Any, input: Any, min: Any, max: Any) -> Any:
+    above = ops.gt(input, max)
+    return ops.where(above if min is None else ops.logical_or(above, ops.lt(max, min)), grad, 0.0)
+
+
+derivative("pow", input=_pow_input, exponent=_pow_exponent)
+derivative("clamp", input=lambda grad, input, min, max: ops.where(_inside(input, min, max), grad, 0.0),
+           min=_clamp_min, max=_clamp_max)
 derivative("where", input=lambda grad, condition: ops.where(condition, grad, 0.0),
            other=lambda grad, condition: ops.where(condition, 0.0, grad))
 derivative("clone", input=lambda grad: grad)
 derivative("_to_copy", input=lambda grad: grad)
 derivative("to", input=lambda grad: grad)
 derivative("contiguous", input=lambda grad: grad)
+derivative("copy", input=lambda grad: ops.zeros_like(grad), src=lambda grad: grad)
 
 # ---- reductions ---------------------------------------------------------------------------------
 
 
 def _spread(grad: Any, meta: Any, dim: Any, keepdim: bool) -> Any:
     """Repeat the gradient of a reduction's result along the axes that were folded."""
-    if not keepdim:
+    if not keepdim and dim is not None:
         for axis in reduced_axes(dim, meta.ndim):
             grad = ops.unsqueeze(grad, axis)
     return ops.expand(grad, meta.shape)
@@ -65,13 +121,28 @@ def _mean(grad: Any, input_meta: Any, out_meta: Any, dim: Any, keepdim: bool) ->
 derivative("sum", input=lambda grad, input_meta, dim, keepdim: _spread(grad, input_meta, dim, keepdim))
 derivative("mean", input=_mean)
 
+
+def _extreme(grad: Any, input: Any, out: Any, input_meta: Any, dim: Any,
+             keepdim: bool) -> Any:
+    """Shared evenly among all that are largest (or smallest)."""
+    axes = reduced_axes(dim, input_meta.ndim)
+    if not keepdim:
+        for axis in axes:
+            grad, out = ops.unsqueeze(grad, axis), ops.unsqueeze(out, axis)
+    ties = ops.eq(out, input)
+    return ops.div(ops.mul(grad, ties), ops.sum(ties, axes, True))
+
+
+derivative("amax", input=_extreme)
+derivative("amin", input=_extreme)
+
 # ---- views --------------------------------------------------------------------------------------
 
 derivative("view", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
 derivative("reshape", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
 derivative("flatten", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
 derivative("squeeze", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
-derivative("unsqueeze", input=lambda grad, dim, out_meta: ops.squeeze(grad, dim))
+derivative("unsqueeze", input=lambda grad, dim: ops.squeeze(grad, dim))
 derivative("t", input=lambda grad: ops.t(grad))
 derivative("transpose", input=lambda grad, dim0, dim1: ops.transpose(grad, dim0, dim1))
 derivative("permute", input=lambda grad, dims: ops.permute(grad, _inverse(dims)))
@@ -86,6 +157,32 @@ def _inverse(dims: Any) -> tuple[int, ...]:
     axes = [d % len(dims) for d in dims]
     return tuple(axes.index(axis) for axis in range(len(axes)))
 
+
+# ---- joining ------------------------------------------------------------------------------------
+
+def _cat(grad: Any, tensors_meta: Any, dim: int) -> list[Any]:
+    """Cut the gradient where the tensors met; an empty 1-D tensor takes no part."""
+    found, start = [], 0
+    for meta in tensors_meta:
+        if meta.shape == (0,):
+            found.append(ops.zeros((0,), meta.dtype))
+            continue
+        found.append(ops.slice(grad, dim, start, start + meta.shape[dim]))
+        start += meta.shape[dim]
+    return found
+
+
+derivative("cat", tensors=_cat)
+derivative("stack", tensors=lambda grad, tensors_meta, dim: [
+    ops.select(grad, dim, index) for index in range(len(tensors_meta))])
+derivative("select_scatter",
+           input=lambda grad, src_meta, dim, index: ops.select_scatter(
+               grad, ops.zeros(src_meta.shape, src_meta.dtype), dim, index),
+           src=lambda grad, dim, index: ops.select(grad, dim, index))
+derivative("slice_scatter",
+           input=lambda grad, src_meta, dim, start, end, step: ops.slice_scatter(
+               grad, ops.zeros(src_meta.shape, src_meta.dtype), dim, start, end, step),
+           src=lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step))
 
 # ---- matmul -------------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-"""Operators that combine whole tensors: `matmul cat stack`.
+"""Operators that combine whole tensors: `matmul`.
 
 In: arrays.  Out: a new contiguous array.
 Invariant: operands of `matmul` have one type; a vector counts as a row on the left and as a column on the right.
@@ -6,10 +6,9 @@ PyTorch splits matmul into mm, mv, dot and bmm and hands them to BLAS; numpy han
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
+from .. import dtypes
 from ..graph import TensorMeta
 from .arrays import empty, meta_of, ndarray
 from .broadcast import broadcast_shapes
@@ -21,8 +20,7 @@ def _matmul_meta(input: TensorMeta, other: TensorMeta) -> TensorMeta:
         raise RuntimeError("both arguments to matmul need to be at least 1D, but they are "
                            f"{input.ndim}D and {other.ndim}D")
     _check_inner(input, other)
-    if input.dtype is not other.dtype:
-        raise RuntimeError(f"expected m1 and m2 to have the same dtype, but got: {_c_name(input)} != {_c_name(other)}")
+    _check_types(input, other)
     rows = input.shape[-2:-1]
     columns = other.shape[-1:] if other.ndim > 1 else ()
     batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
@@ -41,7 +39,7 @@ def _check_inner(input: TensorMeta, other: TensorMeta) -> None:
     if other.ndim == 1:
         rows = input.numel // max(input.shape[-1], 1)
         raise RuntimeError(f"size mismatch, got input ({rows}), mat ({rows}x{input.shape[-1]}), vec ({inner})")
-    if input.ndim > 2 and other.ndim > 2:
+    if other.ndim > 2:
         batch = broadcast_shapes(input.shape[:-2], other.shape[:-2])
         count = TensorMeta.contiguous(batch, input.dtype).numel
         raise RuntimeError(f"Expected size for first two dimensions of batch2 tensor to be: [{count}, {input.shape[-1]}] "
@@ -50,8 +48,25 @@ def _check_inner(input: TensorMeta, other: TensorMeta) -> None:
     raise RuntimeError(f"mat1 and mat2 shapes cannot be multiplied ({rows}x{input.shape[-1]} and {inner}x{other.shape[-1]})")
 
 
-def _c_name(meta: TensorMeta) -> str:
-    return {"float32": "float", "float64": "double", "int64": "long", "int32": "int"}.get(meta.dtype.name, meta.dtype.name)
+def _check_types(input: TensorMeta, other: TensorMeta) -> None:
+    """One type on both sides, and not bool; the message again depends on who would do the work."""
+    a, b = input.dtype, other.dtype
+    case = "bmm" if max(input.ndim, other.ndim) > 2 and min(input.ndim, other.ndim) > 1 else (
+        "dot" if input.ndim == other.ndim == 1 else "addmv" if other.ndim == 1 else "addmm")
+    if a is not b:
+        raise RuntimeError({
+            "dot": f"dot : expected both vectors to have same dtype, but found {a.title} and {b.title}",
+            "addmv": f"addmv input tensors must have the same dtype, but got {b.title}, {a.title}, and {b.title}",
+            "bmm": f"expected scalar type {a.title} but found {b.title}",
+            "addmm": f"expected m1 and m2 to have the same dtype, but got: {_C_NAMES[a]} != {_C_NAMES[b]}",
+        }[case])
+    if a is dtypes.bool:
+        kernel = {"addmv": "addmv_impl_cpu", "addmm": "addmm_impl_cpu_"}.get(case, case)
+        raise NotImplementedError(f'"{kernel}" not implemented for \'Bool\'')
+
+
+_C_NAMES = {dtypes.float32: "float", dtypes.float64: "double", dtypes.int64: "long int", dtypes.int32: "int",
+            dtypes.bool: "bool"}
 
 
 def _matmul_kernel(input: ndarray, other: ndarray) -> ndarray:

@@ -27,16 +27,20 @@ class Op:
     `alias`: the result shares its input's storage.  `mutates`: the first argument is written.
     `compose`: a composite (`reshape`, `contiguous`, `to` ...) in terms of other operators; called with tensors or nodes, it
     decides by their metas whether the result is the input itself, a view of it, or a copy.
+    `ufunc`, `direct`: `ufunc(*operands)` is all of the operator when the operands are contiguous, of one shape, and of one
+    of the numpy types in `direct`; a shortcut past every rule, for small tensors.
     `offset`: for a view, by how many elements its first lies after the input's first (arguments as for `meta`).
     `functional`: for an in-place operator, the one that computes the same into a new tensor.
     """
 
     def __init__(self, name: str, kind: str, kernel: Callable, meta: Callable, *,
                  functional: Op | None = None, compose: Callable | None = None,
-                 offset: Callable[..., int] | None = None) -> None:
+                 offset: Callable[..., int] | None = None,
+                 ufunc: Callable | None = None, direct: frozenset = frozenset()) -> None:
         self.name = self.__name__ = name
         self.kind, self.kernel, self.meta = kind, kernel, naming(name, meta)
         self.functional, self.compose, self.offset = functional, compose, offset
+        self.ufunc, self.direct = ufunc, direct
         self.alias = kind == "view"
         self.mutates = kind == "inplace"
         self.derivatives: dict[str, Callable] = {}
@@ -86,7 +90,7 @@ def naming(name: str, meta: Callable) -> Callable:
     def named(*args: Any, **kwargs: Any) -> Any:
         try:
             return meta(*args, **kwargs)
-        except (RuntimeError, IndexError, TypeError, ValueError) as error:
+        except (RuntimeError, IndexError, TypeError, ValueError, OverflowError) as error:
             given = [str(a) for a in args] + [f"{k}={v}" for k, v in kwargs.items()]
             error.add_note(f"in {name}({', '.join(given)})")
             raise

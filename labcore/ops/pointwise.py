@@ -1,14 +1,12 @@
 """Operators that compute each element of the result from one element of each operand.
 
 In: arrays, Python numbers.  Out: an array in the operands' broadcast shape and common type.
-Invariant: a row of a table says everything about an operator: its name, the function that computes it, the rule for the type it
-computes in, the type of the result where that differs, and the types it refuses.
-PyTorch vectorizes these in C++ (TensorIterator); numpy's ufuncs play that part here.
+Invariant: a row of the table says everything about an operator: its name, the function that computes it, the rule for the type
+it computes in, the type of the result where that differs, and what it refuses.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,168 +14,151 @@ import numpy as np
 from .. import dtypes
 from ..graph import TensorMeta
 from . import formulas
-from .arrays import arguments, empty, meta_of, ndarray, quiet
+from .arrays import empty, meta_of, ndarray, quiet
 from .broadcast import broadcast_shapes, pointwise_strides
-from .op import OPS, Op, naming, register
-from .promote import check_number, float_type, result_type
+from .elementwise import Check, Rule, binary, find_direct, is_direct, run, unary
+from .op import Op, naming, register
+from .promote import check_fits, float_type, number_dtype, result_type
 
-Compute = Callable[..., Any]  # compute(*arrays, out=array): a ufunc, or a function that is called like one
-
-
-@dataclass(frozen=True)
-class Rule:
-    """The type rule of a pointwise operator.
-
-    common: the type it computes in, from its operands.  result: the type of the result, when not the same.
-    refuses: (type, message) pairs: operands of that common type raise RuntimeError.
-    """
-
-    common: Callable[..., dtypes.dtype] = result_type
-    result: dtypes.dtype | None = None
-    refuses: dict[dtypes.dtype, str] = field(default_factory=dict)
-
-    def types(self, *operands: Any) -> tuple[dtypes.dtype, dtypes.dtype]:
-        """(computed in, result); raises RuntimeError for a refused type or a number that does not fit."""
-        common = self.common(*operands)
-        if common in self.refuses:
-            raise RuntimeError(self.refuses[common])
-        for operand in operands:
-            if not isinstance(operand, TensorMeta):
-                check_number(operand, common)
-        return common, self.result or common
-
-    def meta(self, *operands: Any) -> TensorMeta:
-        tensors = [m for m in operands if isinstance(m, TensorMeta)]
-        shape = broadcast_shapes(*[m.shape for m in tensors])
-        return TensorMeta(shape, pointwise_strides(shape, tensors), self.types(*operands)[1])
+ALL = frozenset(t.numpy for t in dtypes.ALL)
+NUMBERS = ALL - {dtypes.bool.numpy}
 
 
-def run(rule: Rule, meta: Callable, compute: Compute, operands: tuple) -> ndarray:
-    """The general way: check by the meta rule, cast, compute into an array of the right layout."""
-    metas = [meta_of(a) for a in operands]
-    out = empty(meta(*metas))
-    values = arguments(operands, rule.types(*metas)[0])
-    with np.errstate(all="ignore"):
-        compute(*values, out=out)
-    return out
+# ---- what operators refuse ----------------------------------------------------------------------
+
+def refuse(message: str, *types: dtypes.dtype, error: type[Exception] = RuntimeError) -> Check:
+    """A check that raises for these common types; `{}` in the message becomes the type's name."""
+    def check(common: dtypes.dtype, operands: tuple) -> None:
+        if common in types:
+            raise error(message.format(common.title))
+    return check
 
 
-def unary(name: str, compute: Compute, rule: Rule = Rule()) -> Op:
-    """Register an operator of one tensor, `input`."""
-    def meta(input: TensorMeta) -> TensorMeta:
-        return rule.meta(input)
-
-    def kernel(input: ndarray) -> ndarray:
-        if direct and input.dtype in direct and input.ndim and input.flags.c_contiguous:
-            return quiet.run(compute, input)
-        return run(rule, checked, compute, (input,))
-
-    direct, checked = _direct(compute, rule, 1), naming(name, meta)
-    return register(name, "pointwise", kernel, checked)
+def missing(kernel: str, *types: dtypes.dtype) -> Check:
+    """PyTorch has no kernel for these types."""
+    return refuse(f'"{kernel}" not implemented for \'{{}}\'', *types, error=NotImplementedError)
 
 
-def binary(name: str, compute: Compute, rule: Rule = Rule(), second: str = "other") -> Op:
-    """Register an operator of two operands, `input` and `other`; either may be a Python number."""
-    def meta(input: Any, other: Any) -> TensorMeta:
-        return rule.meta(input, other)
-
-    def kernel(input: Any, other: Any) -> ndarray:
-        if is_direct(input, other, direct):
-            return quiet.run(compute, input, other)
-        return run(rule, checked, compute, (input, other))
-
-    if second == "exponent":
-        def meta(input: Any, exponent: Any) -> TensorMeta:  # noqa: F811
-            return rule.meta(input, exponent)
-
-    direct, checked = _direct(compute, rule, 2), naming(name, meta)
-    return register(name, "pointwise", kernel, checked)
+def _no_bool_minus(common: dtypes.dtype, operands: tuple) -> None:
+    bools = [(m.dtype if isinstance(m, TensorMeta) else number_dtype(m)) is dtypes.bool for m in operands]
+    if all(bools):
+        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
+                           "Use the `^` or `logical_xor()` operator instead.")
+    if any(bools):
+        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. "
+                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
 
 
-def is_direct(input: Any, other: Any, types: frozenset) -> bool:
-    """Can a ufunc take the operands as they are: contiguous, of one shape and one of these types? Nothing to check then."""
-    if type(input) is not ndarray or input.dtype not in types or not input.flags.c_contiguous:
-        return False
-    shape = input.shape
-    if type(other) is ndarray:
-        return other.dtype is input.dtype and other.shape == shape and other.flags.c_contiguous and len(shape) > 0
-    # A size of 1 may carry an odd stride, which the general rule takes into account.
-    return type(other) is float and input.dtype.kind == "f" and len(shape) > 0 and 1 not in shape
+def _check_pow(common: dtypes.dtype, operands: tuple) -> None:
+    missing("pow", dtypes.bool)(common, operands)
+    exponent = operands[1]
+    if not common.is_floating_point and isinstance(exponent, int) and exponent < 0:
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 
-def _direct(compute: Compute, rule: Rule, arity: int) -> frozenset:
-    """The numpy types for which a bare ufunc call gives just what the rule says."""
-    if not isinstance(compute, np.ufunc):
-        return frozenset()
-    found = []
-    for type_ in dtypes.ALL:
-        metas = [TensorMeta((1,), (1,), type_)] * arity
-        numpys = (type_.numpy,) * arity + (None,)
-        try:
-            common, result = rule.types(*metas)
-            resolved = compute.resolve_dtypes(numpys)
-        except (RuntimeError, TypeError):
-            continue  # refused by the rule, or unknown to the ufunc: the general way deals with it
-        if common is type_ and resolved == (type_.numpy,) * arity + (result.numpy,):
-            found.append(type_.numpy)
-    return frozenset(found)
+_NO_NEGATIVE = refuse("Negation, the `-` operator, on a bool tensor is not supported. "
+                      "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.", dtypes.bool)
+_NO_RELU = refuse("Boolean inputs not supported for relu", dtypes.bool)
+
+# ---- type rules ---------------------------------------------------------------------------------
+
+SAME = Rule()
+FLOATING = Rule(float_type)
+TRUTH = Rule(result=dtypes.bool)
+SQUARE = Rule(lambda input: result_type(input, 2))
+
+
+def _bits(kernel: str) -> Rule:
+    return Rule(check=missing(kernel, dtypes.float32, dtypes.float64))
 
 
 # ---- the table ----------------------------------------------------------------------------------
-
-FLOATING = Rule(float_type)
-TRUTH = Rule(result=dtypes.bool)
-NO_BOOL_MINUS = Rule(refuses={dtypes.bool: (
-    "Subtraction, the `-` operator, with two bool tensors is not supported. "
-    "Use the `^` or `logical_xor()` operator instead.")})
-NO_BOOL_NEGATIVE = Rule(refuses={dtypes.bool: (
-    "Negation, the `-` operator, on a bool tensor is not supported. "
-    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")})
-NO_BOOL_RELU = Rule(refuses={dtypes.bool: "Boolean inputs not supported for relu"})
-
 
 def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
     """`add` and `sub`: the second operand is first multiplied by `alpha`."""
     def meta(input: Any, other: Any, alpha: Any = 1) -> TensorMeta:
         common = rule.types(input, other)[0]
+        if isinstance(alpha, bool) and common is not dtypes.bool:
+            raise RuntimeError("Boolean alpha only supported for Boolean results.")
         if isinstance(alpha, float) and not common.is_floating_point:
             raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
         return rule.meta(input, other)
 
     def kernel(input: Any, other: Any, alpha: Any = 1) -> ndarray:
+        if is_direct(input, other, direct) and alpha == 1 and alpha is not True:
+            return quiet.run(ufunc, input, other)
+        out = checked(*meta_of((input, other)), alpha)
         if alpha == 1:
-            if is_direct(input, other, direct):
-                return quiet.run(ufunc, input, other)
-            return run(rule, checked, ufunc, (input, other))
-        common = rule.types(*checked_operands(input, other, alpha))[0]
-        scale = common.numpy.type(alpha)
-        return run(rule, checked, lambda a, b, out: ufunc(a, np.multiply(b, scale), out=out), (input, other))
+            return run(rule, out, ufunc, (input, other))
+        scale = out.dtype.numpy.type(alpha)
+        return run(rule, out, lambda a, b, out: ufunc(a, np.multiply(b, scale), out=out), (input, other))
 
-    def checked_operands(input: Any, other: Any, alpha: Any) -> tuple:
-        metas = meta_of((input, other))
-        checked(*metas, alpha)
-        return metas
-
-    direct, checked = _direct(ufunc, rule, 2), naming(name, meta)
-    return register(name, "pointwise", kernel, checked)
+    direct, checked = find_direct(ufunc, rule, 2), naming(name, meta)
+    return register(name, "pointwise", kernel, checked, ufunc=ufunc, direct=direct)
 
 
-_scaled("add", np.add, Rule())
-_scaled("sub", np.subtract, NO_BOOL_MINUS)
+_scaled("add", np.add, SAME)
+_scaled("sub", np.subtract, Rule(check=_no_bool_minus))
 binary("mul", np.multiply)
 binary("div", np.divide, FLOATING)
-binary("maximum", np.maximum)
-binary("minimum", np.minimum)
-for _name, _ufunc in dict(eq=np.equal, ne=np.not_equal, lt=np.less, le=np.less_equal, gt=np.greater,
-                          ge=np.greater_equal, logical_and=np.logical_and, logical_or=np.logical_or,
-                          logical_xor=np.logical_xor).items():
-    binary(_name, _ufunc, TRUTH)
+binary("floor_divide", formulas.floor_divide, Rule(check=missing("div_floor_cpu", dtypes.bool)))
+binary("remainder", formulas.remainder, Rule(check=missing("remainder_cpu", dtypes.bool)))
+binary("maximum", formulas.maximum, direct=ALL)
+binary("minimum", formulas.minimum, direct=ALL)
+binary("eq", np.equal, TRUTH)
+binary("ne", np.not_equal, TRUTH)
+binary("lt", np.less, TRUTH)
+binary("le", np.less_equal, TRUTH)
+binary("gt", np.greater, TRUTH)
+binary("ge", np.greater_equal, TRUTH)
+binary("logical_and", np.logical_and, TRUTH)
+binary("logical_or", np.logical_or, TRUTH)
+binary("logical_xor", np.logical_xor, TRUTH)
+binary("bitwise_and", np.bitwise_and, _bits("bitwise_and_cpu"))
+binary("bitwise_or", np.bitwise_or, _bits("bitwise_or_cpu"))
+binary("bitwise_xor", np.bitwise_xor, _bits("bitwise_xor_cpu"))
 
+unary("neg", np.negative, Rule(check=_NO_NEGATIVE))
+unary("relu", formulas.relu, Rule(check=_NO_RELU), direct=NUMBERS)
+unary("abs", np.absolute, Rule(check=missing("abs_cpu", dtypes.bool)))
+unary("sign", formulas.sign)
+unary("square", formulas.square, SQUARE, direct=NUMBERS)
+unary("exp", np.exp, FLOATING)
+unary("log", np.log, FLOATING)
+unary("sqrt", np.sqrt, FLOATING)
+unary("rsqrt", formulas.rsqrt, FLOATING)
+unary("reciprocal", np.reciprocal, FLOATING)
+unary("sin", np.sin, FLOATING)
+unary("cos", np.cos, FLOATING)
+unary("tanh", np.tanh, FLOATING)
+unary("sigmoid", formulas.sigmoid, FLOATING)
+unary("erf", formulas.erf, FLOATING)
 unary("logical_not", np.logical_not, TRUTH)
-unary("neg", np.negative, NO_BOOL_NEGATIVE)
-unary("relu", formulas.relu, NO_BOOL_RELU)
-for _name, _ufunc in dict(exp=np.exp, log=np.log, sqrt=np.sqrt, sin=np.sin, cos=np.cos, tanh=np.tanh).items():
-    unary(_name, _ufunc, FLOATING)
+unary("bitwise_not", np.invert, _bits("bitwise_not_cpu"))
+unary("isnan", formulas.isnan, TRUTH)
+
+
+# ---- pow: integers by rules of their own, some exponents exactly ----------------------------------
+
+_POW = Rule(check=_check_pow)
+
+
+def _pow_meta(input: Any, exponent: Any) -> TensorMeta:
+    return _POW.meta(input, exponent)
+
+
+def _pow_kernel(input: Any, exponent: Any) -> ndarray:
+    out = _pow(*meta_of((input, exponent)))
+    if isinstance(input, ndarray) and not isinstance(exponent, ndarray):
+        exact = formulas.EXACT_POWERS.get(exponent)
+        if exact is not None and out.dtype.is_floating_point:
+            return run(_POW, out, lambda x, _, out: exact(x, out=out), (input, exponent))
+    compute: Callable = np.power if out.dtype.is_floating_point else formulas.integer_power
+    return run(_POW, out, compute, (input, exponent))
+
+
+_pow = naming("pow", _pow_meta)
+register("pow", "pointwise", _pow_kernel, _pow)
 
 
 # ---- choices ------------------------------------------------------------------------------------
@@ -186,17 +167,47 @@ def _where_meta(condition: TensorMeta, input: Any, other: Any) -> TensorMeta:
     if condition.dtype is not dtypes.bool:
         raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
                            + condition.dtype.title)
+    type_ = SAME.types(input, other)[0]
+    for operand in (input, other):
+        if not isinstance(operand, TensorMeta):
+            check_fits(operand, type_)
     tensors = [m for m in (condition, input, other) if isinstance(m, TensorMeta)]
     shape = broadcast_shapes(*[m.shape for m in tensors])
-    return TensorMeta(shape, pointwise_strides(shape, tensors), Rule().types(input, other)[0])
+    return TensorMeta(shape, pointwise_strides(shape, tensors), type_, condition.device)
 
 
 def _where_kernel(condition: ndarray, input: Any, other: Any) -> ndarray:
-    out = empty(_where(*meta_of((condition, input, other))))
-    np.copyto(out, other, casting="unsafe")
-    np.copyto(out, input, casting="unsafe", where=condition)
-    return out
+    result = empty(_where(*meta_of((condition, input, other))))
+    np.copyto(result, other, casting="unsafe")
+    np.copyto(result, input, casting="unsafe", where=condition)
+    return result
 
 
 _where = naming("where", _where_meta)
 register("where", "pointwise", _where_kernel, _where)
+
+_CLAMP = Rule(check=missing("clamp_scalar_cpu", dtypes.bool))
+
+
+def _clamp_meta(input: TensorMeta, min: Any = None, max: Any = None) -> TensorMeta:
+    bounds = [b for b in (min, max) if b is not None]
+    if not bounds:
+        raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
+    if len({isinstance(b, TensorMeta) for b in bounds}) == 2:
+        raise TypeError("clamp() received an invalid combination of arguments: min and max must be two tensors "
+                        "or two numbers")
+    return _CLAMP.meta(input, *bounds)
+
+
+def _clamp_kernel(input: ndarray, min: Any = None, max: Any = None) -> ndarray:
+    out = _clamp(*meta_of((input, min, max)))
+    bounds = tuple(b for b in (min, max) if b is not None)
+    if min is None:
+        return run(_CLAMP, out, formulas.minimum, (input, *bounds))
+    if max is None:
+        return run(_CLAMP, out, formulas.maximum, (input, *bounds))
+    return run(_CLAMP, out, formulas.clamp, (input, *bounds))
+
+
+_clamp = naming("clamp", _clamp_meta)
+register("clamp", "pointwise", _clamp_kernel, _clamp)

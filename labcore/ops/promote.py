@@ -7,6 +7,7 @@ So `int32[3] + 2` stays int32 and `float32[3] * float64[]` stays float32. PyTorc
 """
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 from .. import dtypes
@@ -19,6 +20,7 @@ _LADDER = (dtypes.bool, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float
 _RANK = {t: rank for rank, t in enumerate(_LADDER)}
 _OF_NUMBER = {bool: dtypes.bool, int: dtypes.int64, float: DEFAULT}
 _C_NAME = {dtypes.int32: "int", dtypes.int64: "int64_t", dtypes.float32: "float"}
+_FLOAT32_MAX = 3.4028234663852886e38
 
 
 def number_dtype(value: Any) -> dtype:
@@ -75,9 +77,21 @@ def can_cast(source: dtype, target: dtype) -> bool:
     return category(source) <= category(target)
 
 
-def check_number(value: Any, type_: dtype) -> None:
-    """Raise RuntimeError when a Python number does not fit into the type it is computed in."""
-    limits = {dtypes.int32: 2**31, dtypes.int64: 2**63}
-    limit = limits.get(type_)
-    if limit is not None and not -limit <= value < limit:
+def check_number(value: Any) -> None:
+    """Raise OverflowError for a Python integer that no tensor can hold."""
+    if isinstance(value, int) and not -2**63 <= value < 2**63:
+        raise OverflowError("int too big to convert")
+
+
+def check_fits(value: Any, type_: dtype) -> None:
+    """Raise RuntimeError when a tensor of this type cannot be filled with a Python number."""
+    check_number(value)
+    if type_ is dtypes.bool or type_ is dtypes.float64:
+        return
+    if type_ is dtypes.float32:
+        fits = not isfinite(value) or abs(value) <= _FLOAT32_MAX
+    else:
+        limit = 2 ** (8 * type_.itemsize - 1)
+        fits = isfinite(value) and -limit <= value < limit
+    if not fits:
         raise RuntimeError(f"value cannot be converted to type {_C_NAME[type_]} without overflow")

@@ -13,8 +13,9 @@ import numpy as np
 
 from .. import dtypes
 from ..dtypes import dtype
-from ..graph import TensorMeta
+from ..graph import TensorMeta, contiguous_strides
 from .arrays import empty, meta_of, ndarray
+from .broadcast import dense_strides
 from .op import Op, naming, register
 
 Dim = int | Sequence[int] | None
@@ -44,7 +45,7 @@ def reduced_axes(dim: Dim, ndim: int) -> tuple[int, ...]:
 def _reduced(input: TensorMeta, dim: Dim, keepdim: bool, type_: dtype) -> TensorMeta:
     axes = reduced_axes(dim, input.ndim)
     kept = [1 if axis in axes else size for axis, size in enumerate(input.shape) if keepdim or axis not in axes]
-    return TensorMeta.contiguous(kept, type_)
+    return TensorMeta(tuple(kept), contiguous_strides(kept), type_, input.device)
 
 
 def _fold(fold: Callable, input: ndarray, dim: Dim, keepdim: bool, out: TensorMeta, **more: Any) -> ndarray:
@@ -83,3 +84,54 @@ def _mean_kernel(input: ndarray, dim: Dim = None, keepdim: bool = False, dtype: 
 
 sum_: Op = register("sum", "reduction", _sum_kernel, _sum_meta)
 mean: Op = register("mean", "reduction", _mean_kernel, _mean_meta)
+
+
+# ---- the largest, the smallest ------------------------------------------------------------------
+
+def _extreme(name: str, ufunc: np.ufunc) -> Op:
+    """`amax` and `amin`: nan wins, and an empty axis has no answer."""
+    def meta(input: TensorMeta, dim: Dim = (), keepdim: bool = False) -> TensorMeta:
+        everything = not isinstance(dim, int) and not dim
+        if everything and input.numel == 0:
+            raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+                               "Specify the reduction dim with the 'dim' argument.")
+        for axis in reduced_axes(dim, input.ndim):
+            if input.shape[axis] == 0:
+                raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+        return _reduced(input, dim, keepdim, input.dtype)
+
+    def kernel(input: ndarray, dim: Dim = (), keepdim: bool = False) -> ndarray:
+        return _fold(ufunc.reduce, input, dim, keepdim, checked(meta_of(input), dim, keepdim))
+
+    checked = naming(name, meta)
+    return register(name, "reduction", kernel, checked)
+
+
+_extreme("amax", np.maximum)
+_extreme("amin", np.minimum)
+
+
+# ---- any, all -----------------------------------------------------------------------------------
+
+def _truth(name: str, ufunc: np.ufunc) -> Op:
+    """`any` and `all`. Here, and only here, an empty tuple of dimensions folds nothing."""
+    def axes(dim: Dim, ndim: int) -> tuple[int, ...]:
+        return () if dim is not None and not isinstance(dim, int) and not dim else reduced_axes(dim, ndim)
+
+    def meta(input: TensorMeta, dim: Dim = None, keepdim: bool = False) -> TensorMeta:
+        folded = axes(dim, input.ndim)
+        if input.ndim and not folded:
+            return TensorMeta(input.shape, dense_strides(input), dtypes.bool, input.device)
+        return _reduced(input, folded, keepdim, dtypes.bool)
+
+    def kernel(input: ndarray, dim: Dim = None, keepdim: bool = False) -> ndarray:
+        result = empty(checked(meta_of(input), dim, keepdim))
+        ufunc.reduce(input.astype(bool), axis=axes(dim, input.ndim), keepdims=keepdim, out=result)
+        return result
+
+    checked = naming(name, meta)
+    return register(name, "reduction", kernel, checked)
+
+
+_truth("any", np.logical_or)
+_truth("all", np.logical_and)

@@ -12,12 +12,17 @@ from .op import Op
 
 
 class Tracer:
-    """Appends every operator call to `graph`; `origin` is stamped on new nodes (set it before each call)."""
+    """Appends every operator call to `graph`; `origin` is stamped on new nodes (set it before each call).
 
-    def __init__(self, graph: Graph, origin: Origin | None = None) -> None:
-        self.graph, self.origin = graph, origin
+    decompose: write what a composite (`reshape`, `to` ...) consists of, instead of the composite.
+    """
+
+    def __init__(self, graph: Graph, origin: Origin | None = None, decompose: bool = False) -> None:
+        self.graph, self.origin, self.decompose = graph, origin, decompose
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
+        if self.decompose and op.compose is not None:
+            return op.compose(*args, **kwargs)
         meta = op.meta(*map_nodes(args, _meta), **map_nodes(kwargs, _meta))
         return self.graph.call_function(op, args, kwargs, meta=meta, origin=self.origin)
 

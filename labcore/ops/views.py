@@ -12,7 +12,7 @@ from typing import Any
 from ..graph import TensorMeta
 from .arrays import meta_of, ndarray, with_strides
 from .op import Op, naming, register
-from .reductions import wrap_dim
+from .reductions import reduced_axes, wrap_dim
 
 Ints = tuple[int, ...]
 py_slice = slice  # `slice` is an operator here
@@ -57,7 +57,7 @@ def infer_size(shape: Sequence[int], numel: int) -> Ints:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = axis
         elif size < 0:
-            raise RuntimeError(f"invalid shape dimension {size}")
+            raise RuntimeError(f"invalid shape dimension {size} at index {axis} of shape {list(shape)}")
         else:
             known *= size
     if unknown is None and known == numel:
@@ -133,7 +133,7 @@ def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
     extra = len(size) - input.ndim
     if extra < 0:
         raise RuntimeError(
-            f"expand({input.dtype.title}Tensor{list(input.shape)}, size={list(size)}): the number of sizes provided "
+            f"expand(torch.{input.dtype.title}Tensor{{{list(input.shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})")
     shape, stride = list(size), [0] * len(size)
     for axis in reversed(range(len(size))):
@@ -166,7 +166,7 @@ def _squeeze_meta(input: TensorMeta, dim: int | Sequence[int] | None = None) -> 
     if dim is None:
         wanted = set(range(input.ndim))
     else:
-        wanted = {wrap_dim(d, input.ndim) for d in ((dim,) if isinstance(dim, int) else dim)}
+        wanted = set(reduced_axes(dim, input.ndim)) if dim != () else set()
     kept = [a for a in range(input.ndim) if a not in wanted or input.shape[a] != 1]
     return _new(input, [input.shape[a] for a in kept], [input.stride[a] for a in kept])
 
@@ -213,7 +213,7 @@ def _slice_meta(input: TensorMeta, dim: int = 0, start: int | None = None, end: 
 def slice_start(input: TensorMeta, dim: int = 0, start: int | None = None, end: int | None = None,
                 step: int = 1) -> Start:
     if not input.shape:
-        raise RuntimeError("slice() cannot be applied to a 0-dim tensor.")
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:
         raise RuntimeError("slice step must be positive")
     axis = wrap_dim(dim, input.ndim)

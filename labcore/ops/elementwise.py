@@ -1,0 +1,118 @@
+"""What all pointwise operators have in common: how a row of their table becomes kernel and meta rule.
+
+In: a function on numpy arrays and a `Rule` for types.  Out: a registered operator.
+Invariant: kernels check their operands by the meta rule, except on the direct way, where there is nothing that could be wrong.
+PyTorch vectorizes these in C++ (TensorIterator); numpy's ufuncs play that part here.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import TensorMeta
+from .arrays import arguments, empty, meta_of, ndarray, quiet
+from .broadcast import broadcast_shapes, pointwise_strides
+from .op import Op, naming, register
+from .promote import check_number, result_type
+
+Compute = Callable[..., Any]  # compute(*arrays, out=None): a ufunc, or a function that is called like one
+Check = Callable[[dtypes.dtype, tuple], None]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The type rule of a pointwise operator.
+
+    common: the type it computes in, from its operands.  result: the type of the result, when not the same.
+    check: gets common type and operands, and raises for what the operator refuses.
+    """
+
+    common: Callable[..., dtypes.dtype] = result_type
+    result: dtypes.dtype | None = None
+    check: Check | None = None
+
+    def types(self, *operands: Any) -> tuple[dtypes.dtype, dtypes.dtype]:
+        """(computed in, result); raises for a refused type or a number that no tensor holds."""
+        for operand in operands:
+            if not isinstance(operand, TensorMeta):
+                check_number(operand)
+        common = self.common(*operands)
+        if self.check is not None:
+            self.check(common, operands)
+        return common, self.result or common
+
+    def meta(self, *operands: Any) -> TensorMeta:
+        type_ = self.types(*operands)[1]
+        tensors = [m for m in operands if isinstance(m, TensorMeta)]
+        shape = broadcast_shapes(*[m.shape for m in tensors])
+        return TensorMeta(shape, pointwise_strides(shape, tensors), type_, tensors[0].device)
+
+
+def run(rule: Rule, out: TensorMeta, compute: Compute, operands: tuple) -> ndarray:
+    """Cast the operands and compute into an array of the layout that the meta rule found."""
+    result = empty(out)
+    with np.errstate(all="ignore"):
+        compute(*arguments(operands, rule.types(*meta_of(operands))[0]), out=result)
+    return result
+
+
+def unary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | None = None) -> Op:
+    """Register an operator of one tensor, `input`."""
+    def meta(input: TensorMeta) -> TensorMeta:
+        return rule.meta(input)
+
+    def kernel(input: ndarray) -> ndarray:
+        if input.dtype in direct and input.ndim and input.flags.c_contiguous:
+            return quiet.run(compute, input)
+        return run(rule, checked(meta_of(input)), compute, (input,))
+
+    direct = find_direct(compute, rule, 1) if direct is None else direct
+    checked = naming(name, meta)
+    return register(name, "pointwise", kernel, checked, ufunc=compute, direct=direct)
+
+
+def binary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | None = None) -> Op:
+    """Register an operator of two operands, `input` and `other`; either may be a Python number."""
+    def meta(input: Any, other: Any) -> TensorMeta:
+        return rule.meta(input, other)
+
+    def kernel(input: Any, other: Any) -> ndarray:
+        if is_direct(input, other, direct):
+            return quiet.run(compute, input, other)
+        return run(rule, checked(*meta_of((input, other))), compute, (input, other))
+
+    direct = find_direct(compute, rule, 2) if direct is None else direct
+    checked = naming(name, meta)
+    return register(name, "pointwise", kernel, checked, ufunc=compute, direct=direct)
+
+
+def is_direct(input: Any, other: Any, types: frozenset) -> bool:
+    """Can a ufunc take the operands as they are: contiguous, of one shape and one of these types? Nothing to check then."""
+    if type(input) is not ndarray or input.dtype not in types or not input.flags.c_contiguous:
+        return False
+    shape = input.shape
+    if type(other) is ndarray:
+        return other.dtype is input.dtype and other.shape == shape and other.flags.c_contiguous and len(shape) > 0
+    # A size of 1 may carry an odd stride, which the general rule takes into account.
+    return type(other) is float and input.dtype.kind == "f" and len(shape) > 0 and 1 not in shape
+
+
+def find_direct(compute: Compute, rule: Rule, arity: int) -> frozenset:
+    """The numpy types for which a bare ufunc call gives just what the rule says."""
+    if not isinstance(compute, np.ufunc):
+        return frozenset()
+    found = []
+    for type_ in dtypes.ALL:
+        operands = (type_.numpy,) * arity
+        try:
+            common, result = rule.types(*[TensorMeta((1,), (1,), type_)] * arity)
+            resolved = compute.resolve_dtypes((*operands, None))
+        except (RuntimeError, TypeError):
+            continue  # refused by the rule, or unknown to the ufunc: the general way deals with it
+        if common is type_ and resolved == (*operands, result.numpy):
+            found.append(type_.numpy)
+    return frozenset(found)

@@ -1,0 +1,82 @@
+"""Operators that draw: `rand randn` and their `_like` forms, and the generator they draw from.
+
+In: sizes or a tensor.  Out: a new array of uniform numbers in [0, 1), or of normal ones.
+Invariant: the same seed gives the same numbers, in the order of the calls; one generator for the process, as in PyTorch.
+The numbers are numpy's (PCG64), not PyTorch's (Mersenne twister), so a seed gives other values than there.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..dtypes import dtype
+from ..graph import TensorMeta
+from .arrays import empty, meta_of, ndarray
+from .broadcast import dense_strides
+from .factories import sized
+from .op import naming, register
+from .promote import DEFAULT
+
+
+class Generator:
+    """The source of all random numbers; `state` is what to keep and put back."""
+
+    def __init__(self) -> None:
+        self._numpy = np.random.default_rng()
+        self.seed = 0
+
+    def manual_seed(self, seed: int) -> None:
+        self.seed = seed
+        self._numpy = np.random.default_rng(seed % 2**64)
+
+    @property
+    def state(self) -> dict[str, Any]:
+        return self._numpy.bit_generator.state
+
+    @state.setter
+    def state(self, state: dict[str, Any]) -> None:
+        self._numpy.bit_generator.state = state
+
+    def uniform(self, size: Sequence[int], type_: np.dtype) -> ndarray:
+        return self._numpy.random(size, type_)
+
+    def normal(self, size: Sequence[int], type_: np.dtype) -> ndarray:
+        return self._numpy.standard_normal(size, type_)
+
+
+generator = Generator()
+
+
+def _drawing(name: str, draw: Callable[[Sequence[int], np.dtype], ndarray], missing: str) -> None:
+    """Register an operator that draws, and its `_like` form."""
+    def check(type_: dtype) -> dtype:
+        if not type_.is_floating_point:
+            raise NotImplementedError(f'"{missing}" not implemented for \'{type_.title}\'')
+        return type_
+
+    def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
+        return sized(size, check(dtype or DEFAULT))
+
+    def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
+        return TensorMeta(input.shape, dense_strides(input), check(dtype or input.dtype), input.device)
+
+    def kernel(size: Sequence[int], dtype: dtype | None = None) -> ndarray:
+        return drawn(plain(size, dtype))
+
+    def like_kernel(input: ndarray, dtype: dtype | None = None) -> ndarray:
+        return drawn(like(meta_of(input), dtype))
+
+    def drawn(out: TensorMeta) -> ndarray:
+        result = empty(out)
+        result[...] = draw(out.shape, out.dtype.numpy)
+        return result
+
+    plain, like = naming(name, meta), naming(f"{name}_like", like_meta)
+    register(name, "random", kernel, plain)
+    register(f"{name}_like", "random", like_kernel, like)
+
+
+_drawing("rand", generator.uniform, "check_uniform_bounds")
+_drawing("randn", generator.normal, "normal_kernel_cpu")
