@@ -1,0 +1,67 @@
+"""A few lines of SVG: the still pictures of the widgets, in the colours of `static/tokens.css`.
+
+In: marks, one call each.  Out: `Picture.text()`, a self-contained SVG on a white card, the same bytes for the same marks.
+Invariant: no ids, no styles from outside, and coordinates rounded to a tenth, so a picture can be compared as text.
+"""
+from __future__ import annotations
+
+from html import escape
+
+INK, QUIET, LINE, PANEL, SUNK = "#1b1b1b", "#606060", "#959595", "#f6f6f6", "#ececec"
+READ, WRITE, LIVE, OK, FAIL = "#1a65c0", "#984f00", "#4a2a9c", "#0b5f4e", "#c4165f"
+SOFT = {LIVE: "#e9e5f3", OK: "#e1ecea", FAIL: "#faeaf1", READ: "#e6eff8", WRITE: "#f3eae1"}
+MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+SANS = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
+
+
+def _attributes(values: dict[str, object]) -> str:
+    named = {key.rstrip("_").replace("_", "-"): value for key, value in values.items() if value is not None}
+    return "".join(
+        f' {key}="{escape(_number(value) if isinstance(value, float) else str(value))}"'
+        for key, value in named.items()
+    )
+
+
+def _number(value: float) -> str:
+    return f"{value:.1f}".removesuffix(".0")
+
+
+class Picture:
+    """Marks in drawing order; `width` is fixed, the height is told at the end."""
+
+    def __init__(self, width: int, label: str) -> None:
+        self.width, self.label = width, label
+        self.marks: list[str] = []
+
+    def rect(self, x: float, y: float, width: float, height: float, radius: float = 4, *,
+             fill: str = "none", stroke: str | None = None, dashed: bool = False, thick: float = 1) -> None:
+        border = {"stroke": stroke, "stroke_width": float(thick)} if stroke else {}
+        dash = {"stroke_dasharray": "3 3"} if dashed else {}
+        place = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
+        self.marks.append(f"<rect{_attributes({**place, 'rx': float(radius), 'fill': fill, **border, **dash})}/>")
+
+    def text(self, x: float, y: float, words: str, *, size: int = 12, bold: bool = False,
+             code: bool = False, fill: str = INK, anchor: str | None = None) -> None:
+        look = {"font_family": MONO if code else SANS, "font_size": size, "fill": fill}
+        weight = {"font_weight": 600} if bold else {}
+        place = {"x": float(x), "y": float(y), "text_anchor": anchor}
+        self.marks.append(f"<text{_attributes({**place, **look, **weight})}>{escape(words)}</text>")
+
+    def check(self, x: float, y: float, ok: bool) -> None:
+        """A round tick or a square cross, 14 wide: never told apart by colour alone."""
+        self.rect(x, y, 14, 14, 7 if ok else 3, fill=OK if ok else FAIL)
+        self.text(x + 7, y + 11, "✓" if ok else "✕", size=11, bold=True, fill="#ffffff", anchor="middle")
+
+    def render(self, height: float) -> str:
+        size = f'width="{self.width}" height="{_number(float(height))}"'
+        box = f'viewBox="0 0 {self.width} {_number(float(height))}"'
+        back = f'<rect x="0.5" y="0.5" width="{self.width - 1}" height="{_number(float(height) - 1)}" rx="8"'
+        card = f'{back} fill="#ffffff" stroke="{LINE}"/>'
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" aria-label="{escape(self.label)}">'
+        return "\n".join([head, card, *self.marks, "</svg>"])
+
+
+def clip(words: str, width: float, size: int = 12) -> str:
+    """`words` shortened to fit `width`, judged by the usual width of a character."""
+    room = max(1, int(width / (0.61 * size)))
+    return words if len(words) <= room else words[: room - 1] + "…"

@@ -1,0 +1,215 @@
+"""From the compiler's events to the theater's trace: one beat an event that a person can see.
+
+In: the events of a recording.  Out: `theater_trace(...)`, JSON for `static/theater.js` (its header has the schema), and
+`Score`, the same calls as text.  Invariant: every beat comes from an event, in the order of the events; nothing carries a
+time, an address or a path, so the same program gives the same trace.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from labcore import trace as t
+
+Json = dict[str, Any]
+_SHAPED = re.compile(r"(\w+)(\[.*\])")
+
+
+@dataclass
+class Score:
+    """One call as it went: what `repr` prints a line for."""
+
+    inputs: str
+    result: str = "unfinished"
+    variant: str = ""
+    miss: bool = False
+    reasons: list[str] = field(default_factory=list)
+    error: str = ""
+
+
+class Director:
+    """Reads events one by one; `trace` and `scores` are what it has understood so far."""
+
+    def __init__(self, frame: int, function: str, errors: Mapping[int, str]) -> None:
+        self.frame, self.function, self.errors = frame, function, errors
+        self.calls: dict[int, int] = {}  # the compiler's number of a call -> ours, from 0
+        self.inputs: list[list[str]] = []
+        self.scores: list[Score] = []
+        self.variants: dict[str, Json] = {}
+        self.added: set[str] = set()
+        self.earlier: list[str] = []
+        self.open = False
+        self.beats: list[Json] = []
+
+    def read(self, event: t.Event) -> None:
+        readers: dict[type[t.Event], Callable[[Any], None]] = {
+            t.CallBegin: self._call,
+            t.GuardCheck: self._guard,
+            t.CacheMiss: self._miss,
+            t.Stage: self._stage,
+            t.GuardsInstalled: self._guards,
+            t.GraphBreak: self._break,
+            t.KernelReady: self._kernel,
+            t.VariantAdded: self._variant,
+            t.Execute: self._execute,
+            t.CallEnd: self._end,
+        }
+        reader = readers.get(type(event))
+        if reader and self._ours(event):
+            reader(event)
+
+    def _ours(self, event: t.Event) -> bool:
+        """Does it belong to the function on stage? Events name their frame, their call or their variant."""
+        if isinstance(event, (t.CallBegin, t.CacheMiss, t.VariantAdded)):
+            return event.frame == self.frame
+        if isinstance(event, (t.GuardCheck, t.Execute, t.CallEnd)):
+            return event.call in self.calls
+        return event.compile_id.startswith(f"{self.frame}/")
+
+    def _beat(self, kind: str, **values: Any) -> None:
+        self.beats.append({"kind": kind, "call": len(self.inputs) - 1, **values})
+
+    def _known(self, compile_id: str) -> Json:
+        empty = {"id": compile_id, "title": "", "result": "graph", "guards": [], "kernels": []}
+        return self.variants.setdefault(compile_id, empty)
+
+    # ---- one reader an event ----
+
+    def _call(self, event: t.CallBegin) -> None:
+        self.calls[event.call] = len(self.inputs)
+        self.inputs.append(list(event.inputs))
+        self.scores.append(Score(", ".join(event.inputs)))
+        self.open = True
+        self._beat("call")
+
+    def _guard(self, event: t.GuardCheck) -> None:
+        variant = self._known(event.compile_id)
+        if event.compile_id not in self.added and event.compile_id not in self.earlier:
+            self.earlier.append(event.compile_id)  # made before the recording began
+        guards = variant["guards"]
+        while len(guards) <= event.index:
+            guards.append(_guard_text(event.text))
+        place = {} if event.ok else _place(event.origin)
+        told = {} if event.ok else {"expected": event.expected, "actual": event.actual, "reason": event.reason}
+        text = _guard_text(event.text)["text"]
+        self._beat("guard", variant=event.compile_id, guard=event.index, ok=event.ok, text=text, **told, **place)
+
+    def _miss(self, event: t.CacheMiss) -> None:
+        score = self.scores[self.calls[event.call]]
+        score.miss, score.reasons = True, list(event.reasons)
+        self._beat("miss", again=event.variants > 0)
+
+    def _stage(self, event: t.Stage) -> None:
+        self._beat("stage", variant=event.compile_id, stage=event.name, note=event.note, late=not self.open)
+
+    def _guards(self, event: t.GuardsInstalled) -> None:
+        self._known(event.compile_id)["guards"] = [_guard_text(g.text) for g in event.guards]
+
+    def _break(self, event: t.GraphBreak) -> None:
+        stop = {"what": event.what, "why": event.why, "hint": event.hint, **_place(event.origin)}
+        self._known(event.compile_id)["stop"] = stop
+        self._beat("break", variant=event.compile_id, **stop)
+
+    def _kernel(self, event: t.KernelReady) -> None:
+        kernels = self._known(event.compile_id)["kernels"]
+        if event.name not in kernels:
+            kernels.append(event.name)
+
+    def _variant(self, event: t.VariantAdded) -> None:
+        self._known(event.compile_id).update(title=event.title, result=event.result)
+        self.added.add(event.compile_id)
+        self._beat("variant", variant=event.compile_id, result=event.result)
+
+    def _execute(self, event: t.Execute) -> None:
+        if event.compile_id:
+            self._known(event.compile_id)
+            if event.compile_id not in self.added and event.compile_id not in self.earlier:
+                self.earlier.append(event.compile_id)
+        self.scores[self.calls[event.call]].variant = event.compile_id
+        self._beat("execute", variant=event.compile_id, hit=event.hit)
+
+    def _end(self, event: t.CallEnd) -> None:
+        number = self.calls[event.call]
+        score = self.scores[number]
+        score.result, score.error = event.result, self.errors.get(number, "")
+        self.open = False
+        ended = {"variant": score.variant, "result": event.result}
+        self._beat("return", **ended, **({"error": score.error} if score.error else {}))
+
+    @property
+    def trace(self) -> Json:
+        labels = _labels(self.inputs, self.parameters)
+        calls = [
+            {"inputs": score.inputs, "label": label, "token": token}
+            for score, (label, token) in zip(self.scores, labels)
+        ]
+        return {
+            "version": 1,
+            "function": self.function,
+            "calls": calls,
+            "variants": list(self.variants.values()),
+            "earlier": self.earlier,
+            "events": self.beats,
+        }
+
+    parameters: Sequence[str] = ()
+
+
+def direct(events: Iterable[t.Event], errors: Mapping[int, str] | None = None,
+           parameters: Sequence[str] = ()) -> Director:
+    """Read a recording. `errors`: texts of exceptions by call; `parameters`: names for the calls' labels."""
+    events = list(events)
+    first = next((e for e in events if isinstance(e, t.CallBegin)), None)
+    if first is None:
+        raise ValueError("VariantTheater: this recording has no call of a compiled function in it. "
+                         "Record while the compiled function is called: `with trace.record() as r: f(x)`.")
+    director = Director(first.frame, first.function, errors or {})
+    director.parameters = parameters
+    for event in events:
+        director.read(event)
+    return director
+
+
+def _guard_text(text: str) -> Json:
+    """A guard's kind and its condition: "SIZE_MATCH: x.shape == (4,)" is both."""
+    kind, colon, condition = text.partition(": ")
+    return {"kind": kind, "text": condition} if colon and kind.isupper() else {"kind": "", "text": text}
+
+
+def _place(origin: t.Origin | None) -> Json:
+    """The user's line with the columns in characters; no file, for a path is not the same everywhere."""
+    if origin is None:
+        return {}
+    line = origin.source
+    place: Json = {"line": origin.line, "source": line}
+    if line and origin.column >= 0:
+        one_line = origin.end_line in (-1, origin.line) and origin.end_column >= 0
+        raw = line.encode()
+        end = origin.end_column if one_line else len(raw)
+        place["at"] = [len(raw[:column].decode(errors="replace")) for column in (origin.column, end)]
+    return place
+
+
+def _labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[tuple[str, str]]:
+    """A short name for each call, what tells the calls apart, and at most three characters for its token."""
+    width = max(map(len, calls))
+    columns = {k: tuple(call[k] if k < len(call) else "" for call in calls) for k in range(width)}
+    telling = {column: k for k, column in reversed(columns.items()) if len(set(column)) > 1}
+    picked = sorted(telling.values()) or [0][:width]
+    names = [_text_of(columns[k], parameters[k] if k < len(parameters) else "") for k in picked]
+    labels = [" ".join(column[k] for column in names) for k in range(len(calls))] if names else []
+    sizes = [re.findall(r"\[(\d+)", label) for label in labels]
+    short = [size[0] if size else "" for size in sizes]
+    usable = all(0 < len(size) <= 3 for size in short) and len(set(short)) == len(set(labels)) and picked
+    tokens = short if usable else [f"#{n + 1}"[:3] for n in range(len(calls))]
+    return list(zip(labels or ["()"] * len(calls), tokens))
+
+
+def _text_of(column: Sequence[str], name: str) -> list[str]:
+    """One argument of every call: "x[4]" when only its shape changes, else "x: float32[4]"."""
+    shaped = [_SHAPED.fullmatch(text) for text in column]
+    if all(shaped) and len({m[1] for m in shaped if m}) == 1:
+        return [f"{name}{m[2]}" if name else m[0] for m in shaped if m]
+    return [f"{name}: {text}" if name else text for text in column]

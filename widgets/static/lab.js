@@ -1,0 +1,115 @@
+// The frame every widget stands in: title, tools, one sentence, stage, bar, legend; and its controls.
+// A widget is: trace (JSON) -> state(trace, p) (pure) -> paint(state). See player.js for `p`.
+
+import { h, own, text } from "./dom.js";
+import { tongue } from "./words.js";
+
+/** Title and claim, tools, the sentence, the stage, the bar, the legend, one live region. */
+export function frame(host, { widget, words, title, claim, legend }) {
+  const group = (name, label) => ({ class: name, role: "group", "aria-label": label });
+  const ui = {
+    tools: h("div", { class: "lab-tools" }),
+    say: h("p", { class: "lab-say", "data-testid": "say" }),
+    ask: h("div", group("lab-ask", words("prediction"))),
+    stage: own(
+      h("div", { ...group("lab-stage", words("animation", { title })), tabindex: 0, "data-testid": "stage" }),
+    ),
+    bar: h("div", group("lab-bar", words("playback"))),
+    live: h("p", { class: "lab-sr", role: "status", "aria-live": "polite" }),
+  };
+  const key = ([kind, label]) =>
+    h("span", {}, h("i", { class: `lab-key lab-key-${kind}`, "aria-hidden": "true" }), label);
+  const heading = h(
+    "div",
+    {},
+    h("h3", { class: "lab-title" }, title),
+    h("p", { class: "lab-claim" }, claim),
+  );
+  ui.root = h(
+    "section",
+    { class: "lab", lang: words.language, "aria-label": title, "data-widget": widget },
+    h("header", { class: "lab-head" }, heading, ui.tools),
+    h("div", { class: "lab-tell" }, ui.say, ui.ask),
+    ui.stage,
+    ui.bar,
+    h("footer", { class: "lab-legend" }, legend.map(key)),
+    ui.live,
+  );
+  host.replaceChildren(ui.root);
+  return ui;
+}
+
+/** A big number with its name; `total` is the faint text beside it. */
+export function counter(id, name) {
+  const value = h("b", { class: "lab-num", "data-testid": `count-${id}` }, "0");
+  const total = h("span", { class: "lab-of", "data-testid": `formula-${id}` });
+  const root = h("div", { class: "lab-counter" }, h("span", {}, value, total), h("small", {}, name));
+  return { root, value, total };
+}
+
+/** A range input with its name and value; `show` sets it from outside. */
+export function slider(id, label, min, max, value, pick) {
+  const out = h("span", { class: "lab-slider-value" });
+  const input = own(
+    h("input", {
+      type: "range",
+      min,
+      max,
+      step: 1,
+      "aria-label": label,
+      "data-testid": `slider-${id}`,
+      oninput: () => {
+        show(Number(input.value));
+        pick(Number(input.value));
+      },
+    }),
+  );
+  const root = h("label", { class: "lab-slider" }, h("span", {}, label), input, out);
+  function show(next) {
+    input.value = String(next);
+    text(out, next);
+    input.style.setProperty("--fill", `${(100 * (next - min)) / (max - min)}%`);
+  }
+  show(value);
+  return { root, show };
+}
+
+/** Code lines; a segment is a string or {t, k}, where k names what lights it. */
+export function code(lines, attrs = {}) {
+  const segment = (piece) =>
+    typeof piece === "string" ? piece : h("span", { class: "lab-tok", "data-tok": piece.k }, piece.t);
+  const rows = lines.map((line, index) =>
+    h(
+      "div",
+      { class: "lab-line", "data-line": index + 1 },
+      h("span", { class: "lab-no", "aria-hidden": "true" }, index + 1),
+      h("span", { class: "lab-src" }, line.map(segment)),
+    ),
+  );
+  return { root: h("div", { class: "lab-code", ...attrs }, rows), rows };
+}
+
+/** An anywidget from `build({model, el, signal, words}) -> player`. A new trace, or another language, builds the
+ *  view again from the start; `beat` lets a notebook cell or a test put the playhead somewhere; a trait named in
+ *  `follow` is handed to the player's method of that name. */
+export function widget(build, follow = []) {
+  return {
+    render({ model, el, signal }) {
+      const make = () => build({ model, el, signal, words: tongue(model.get("language")) });
+      let play = make();
+      const move = () => play.seek(model.get("beat"));
+      const rebuild = () => {
+        play.stop();
+        play = make();
+      };
+      const heard = { "change:trace": rebuild, "change:language": rebuild, "change:beat": move };
+      for (const name of follow) heard[`change:${name}`] = () => play[name](model.get(name));
+      for (const [event, listener] of Object.entries(heard)) model.on(event, listener);
+      if (model.get("beat")) move();
+      return () => {
+        for (const [event, listener] of Object.entries(heard)) model.off(event, listener);
+        play.stop();
+      };
+    },
+  };
+}
