@@ -57,7 +57,13 @@ class Node:
 
     @property
     def name(self) -> str:
+        """The buffer it makes."""
         return self.out.name
+
+    @property
+    def title(self) -> str:
+        """What the user's graph calls it."""
+        return self.step.title or self.out.name
 
     @property
     def is_reduction(self) -> bool:
@@ -89,7 +95,7 @@ class Node:
         return "colred" if kept == tuple(range(cut, len(self.sizes))) else None
 
     def __repr__(self) -> str:
-        return self.name
+        return self.title
 
 
 def must_precede(a: Node, b: Node) -> str | None:
@@ -129,7 +135,7 @@ class Group:
 
     @property
     def names(self) -> str:
-        return "+".join(n.name for n in self.nodes)
+        return "+".join(n.title for n in self.nodes)
 
     @property
     def space(self) -> Sizes:

@@ -11,11 +11,16 @@ Invariant: a handler never looks into a body; it is told everything through thes
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from .ir import Buffer, Expr
 from .primitives import PRIMITIVES
+
+if TYPE_CHECKING:
+    from .nest import Nest
+
+Table = dict[str, Expr]  # buffer -> how many accesses
 
 
 class Handler:
@@ -90,56 +95,69 @@ class Reads(Quiet):
 
 
 class Count(Quiet):
-    """The access ledger of one nest, by buffer. The caller sets `outer`, `inner` and `inner_vars` of the loops around.
+    """The access ledger of one nest, by buffer; values are whether they vary along the inner loop.
 
-    A load runs once a turn of the loops it depends on: what does not vary along the inner loop is read before it.
-    What the nest has in hand costs nothing, and neither does a store of a buffer that never leaves it (`homes`).
-    `again` are loads that a later pass of the same nest repeats: near by (L1), but accesses all the same.
-    `scratch` are accesses of a row that one pass leaves for a later one.
+    What the nest has in hand costs nothing, nor does a store of a buffer that never leaves it; what does not vary along
+    the inner loop is read before it. See `ledger.py` for what the five tables mean.
     """
 
-    def __init__(self, homes: Mapping[str, str]) -> None:
-        self.homes = homes
-        self.loads: dict[str, Expr] = {}
-        self.stores: dict[str, Expr] = {}
-        self.again: dict[str, Expr] = {}
-        self.scratch: dict[str, Expr] = {}
-        self.outer, self.inner = Expr.of(1), Expr.of(1)
-        self.inner_vars: set[str] = set()
-        self.inside = False
-        self.in_hand: dict[tuple[str, Expr], bool] = {}  # access -> does it vary along the inner loop?
+    def __init__(self, nest: Nest) -> None:
+        self.nest, self.part = nest, "each"
+        self.loads: Table = {}
+        self.stores: Table = {}
+        self.again: Table = {}
+        self.rows: Table = {}
+        self.folds: Table = {}
+        self.in_hand: dict[tuple[str, Expr], bool] = {}
         self.met: set[tuple[str, Expr]] = set()
+
+    def op(self, name: str, *args: bool) -> bool:
+        return any(args)
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> bool:
+        return False
+
+    def to_dtype(self, value: bool, dtype: dtypes.dtype) -> bool:
+        return value
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> bool:
+        return self.nest.varies(expr)
+
+    def load(self, buffer: str, at: Expr) -> bool:
+        if (buffer, at) not in self.in_hand:
+            varies = self.nest.varies(at)
+            table = self.again if (buffer, at) in self.met else self.loads
+            if self.nest.homes.get(buffer) == "row":
+                table = self.rows
+            self._add(table, buffer, self.nest.rows * self.nest.columns if varies else self.nest.rows)
+            self._meet(buffer, at, varies)
+        return self.in_hand[buffer, at]
+
+    def store(self, buffer: str, at: Expr, value: bool) -> None:
+        home = self.nest.homes[buffer]
+        turns = self.nest.rows * self.nest.columns if self.part == "each" else self.nest.rows
+        if home in ("memory", "row"):
+            self._add(self.stores if home == "memory" else self.rows, buffer, turns)
+        self._meet(buffer, at, value)
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
+        if self.part == "colred":
+            self._add(self.stores, buffer, self.nest.buffers_by_name[buffer].numel)
+            self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
+        elif self.nest.homes[buffer] == "memory":
+            self._add(self.stores, buffer, self.nest.rows)
+        self._meet(buffer, at, False)
 
     def next_pass(self) -> None:
         """What varied along the inner loop is no longer in hand."""
         self.in_hand = {access: varies for access, varies in self.in_hand.items() if not varies}
 
-    def _add(self, table: dict[str, Expr], buffer: str, times: Expr) -> None:
-        table[buffer] = table.get(buffer, Expr()) + times
+    def _add(self, table: Table, buffer: str, turns: Expr) -> None:
+        table[buffer] = table.get(buffer, Expr()) + turns
 
-    def load(self, buffer: str, at: Expr) -> None:
-        if (buffer, at) in self.in_hand:
-            return
-        varies = bool(self.inner_vars & at.symbols)
-        table = self.loads
-        if self.homes.get(buffer) == "row":
-            table = self.scratch
-        elif (buffer, at) in self.met:
-            table = self.again
-        self._add(table, buffer, self.outer * self.inner if varies else self.outer)
-        self.met.add((buffer, at))
+    def _meet(self, buffer: str, at: Expr, varies: bool) -> None:
         self.in_hand[buffer, at] = varies
-
-    def store(self, buffer: str, at: Expr, value: Any) -> None:
-        home = self.homes.get(buffer, "memory")
-        times = self.outer * self.inner if self.inside else self.outer
-        if home in ("memory", "row"):
-            self._add(self.stores if home == "memory" else self.scratch, buffer, times)
-        self.in_hand[buffer, at] = self.inside
         self.met.add((buffer, at))
-
-    def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
-        self.met.add((buffer, at))  # stored once a kept index; the nest, which knows its part, counts that
 
 
 class Dtypes(Handler):

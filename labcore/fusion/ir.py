@@ -179,8 +179,8 @@ class Loops:
     """`for idx in sizes: out[where(idx)] (=, += ...) body(idx)`; one Loops makes one buffer.
 
     `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never appear as axes.
-    `kind` is "pointwise", or the reduction: "sum", "amax", "amin". `origin` are the graph nodes it computes, in order;
-    `why` says why it has a buffer at all.
+    `kind` is "pointwise", or the reduction: "sum", "amax", "amin". `origin` are the graph nodes it computes, in order,
+    and `title` is the name the user's graph has for the result; `why` says why it has a buffer at all.
     """
 
     out: Buffer
@@ -190,6 +190,7 @@ class Loops:
     body: Callable[[Sequence[Expr]], Any]
     where: Callable[[Sequence[Expr]], Expr]
     origin: tuple[GraphNode, ...] = ()
+    title: str = ""
     order: int = 0
     why: str = ""
     reordered: bool = False  # the axes are not in the tensor's order: the reduced ones lay between kept ones

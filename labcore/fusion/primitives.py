@@ -104,11 +104,11 @@ def _relu(a: Any) -> Any:
 
 
 def _maximum(a: Any, b: Any) -> Any:
-    return a if a >= b or a != a else b
+    return a if a > b or a != a else b  # a nan wins
 
 
 def _minimum(a: Any, b: Any) -> Any:
-    return a if a <= b or a != a else b
+    return a if a < b or a != a else b
 
 
 # ---- the table -----------------------------------------------------------------------------------

@@ -7,10 +7,14 @@ Inductor's counterpart is GraphLowering with its list of operations; here it is 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..graph import Node as GraphNode
+from ..ops import Op
 from .ir import Buffer, Expr, Loops
+
+if TYPE_CHECKING:
+    from .verdicts import Verdict
 
 
 @dataclass(frozen=True)
@@ -41,15 +45,20 @@ class Extern:
 
     out: Buffer
     node: GraphNode
+    op: Op
     args: tuple
     kwargs: dict[str, Any]
     operands: tuple[Operand, ...]
     reason: str
     order: int = 0
 
+    @property
+    def title(self) -> str:
+        return self.node.name
+
     def __str__(self) -> str:
         given = [_show(a) for a in self.args] + [f"{k}={_show(v)}" for k, v in self.kwargs.items()]
-        return f"{self.out.name} = {self.node.target_name}({', '.join(given)})  # extern: {self.reason}"
+        return f"{self.out.name} = {self.op.name}({', '.join(given)})  # extern: {self.reason}"
 
 
 def _show(value: Any) -> str:
@@ -71,7 +80,7 @@ class Program:
     inputs: list[Buffer] = field(default_factory=list)
     constants: dict[str, str] = field(default_factory=dict)
     outputs: list[Any] = field(default_factory=list)
-    decisions: list[Any] = field(default_factory=list)
+    decisions: list[Verdict] = field(default_factory=list)
 
     @property
     def loops(self) -> list[Loops]:

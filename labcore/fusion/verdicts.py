@@ -69,8 +69,8 @@ def judge(a: Group, b: Group, users: dict[str, list[Node]]) -> Verdict:
 def extern_operator(pair: Pair) -> Verdict | None:
     for group in (pair.a, pair.b):
         if group.extern is not None:
-            return pair.no("extern operator", f"{group.names} calls the eager operator {group.extern.node.target_name}: "
-                           f"{group.extern.reason}.", f"{group.extern.node.target_name} had loops of its own")
+            return pair.no("extern operator", f"{group.names} calls the eager operator {group.extern.op.name}: "
+                           f"{group.extern.reason}.", f"{group.extern.op.name} had loops of its own")
     return None
 
 

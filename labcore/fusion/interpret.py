@@ -1,0 +1,264 @@
+"""The schedule run in pure Python over flat lists: the oracle of every printer. Needs no numba; numpy only at the edges.
+
+In: a `Schedule` and its inputs.  Out: the outputs, and what was read and written while they were made.
+Invariant: it does what a printed kernel does: a value that is in hand is not read again, a value that never leaves a
+nest is not written, what does not vary along the inner loop is read before it; float32 is rounded after every step.
+"""
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from .deps import Node
+from .handlers import Handler, Reads
+from .ir import Buffer, Expr, using
+from .nest import Nest
+from .primitives import PRIMITIVES, REDUCTIONS, identity
+from .program import Extern, Operand
+from .scheduler import Schedule
+
+
+@dataclass(frozen=True)
+class Number:
+    """A Python number that knows its dtype; `varies`: it changes along the inner loop."""
+
+    value: Any
+    dtype: dtypes.dtype
+    varies: bool
+
+
+def rounded(value: Any, dtype: dtypes.dtype) -> Any:
+    """The nearest number of that type; integers wrap round."""
+    if dtype is dtypes.float32:
+        return ctypes.c_float(value).value
+    if dtype is dtypes.float64:
+        return float(value)
+    if dtype is dtypes.bool:
+        return bool(value)
+    if isinstance(value, float):
+        value = int(value) if math.isfinite(value) else -2 ** 63
+    half = 2 ** (8 * dtype.itemsize - 1)
+    return (value + half) % (2 * half) - half
+
+
+class Memory(list):
+    """One storage. `reads` and `writes` count accesses of single elements."""
+
+    def __init__(self, cells: Sequence[Any]) -> None:
+        super().__init__(cells)
+        self.reads = self.writes = 0
+
+    def __getitem__(self, at: Any) -> Any:
+        self.reads += 1
+        return super().__getitem__(at)
+
+    def __setitem__(self, at: Any, value: Any) -> None:
+        self.writes += 1
+        super().__setitem__(at, value)
+
+    def quietly(self, at: int, value: Any) -> None:
+        """Write without counting: initial values, and results of extern steps."""
+        super().__setitem__(at, value)
+
+
+class Interpreter(Handler):
+    """Runs one nest's bodies; `env` has the loop variables of this turn, `memory` the storages.
+
+    Besides running them it notes every access in the tables of `ledger.py`, at the moment it happens.
+    """
+
+    def __init__(self, nest: Nest, memory: Mapping[str, Memory]) -> None:
+        self.nest, self.memory = nest, memory
+        self.env: dict[str, int] = {}
+        self.in_hand: dict[tuple[str, Expr], Number] = {}
+        self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
+        self.part, self.pass_number = "each", 0
+        self.met: dict[tuple[str, Expr], int] = {}
+        self.counts: dict[str, dict[str, int]] = {t: {} for t in ("loads", "stores", "again", "rows", "folds")}
+
+    def op(self, name: str, *args: Number) -> Number:
+        primitive = PRIMITIVES[name]
+        dtype = primitive.dtype(*(a.dtype for a in args))
+        return Number(rounded(primitive.fn(*(a.value for a in args)), dtype), dtype, any(a.varies for a in args))
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> Number:
+        return Number(rounded(value, dtype), dtype, False)
+
+    def to_dtype(self, value: Number, dtype: dtypes.dtype) -> Number:
+        return Number(rounded(value.value, dtype), dtype, value.varies)
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> Number:
+        return Number(rounded(expr.value(self.env), dtype), dtype, self.nest.varies(expr))
+
+    def load(self, buffer: str, at: Expr) -> Number:
+        if (buffer, at) not in self.in_hand:
+            dtype = self.nest.buffers_by_name[buffer].dtype
+            self.in_hand[buffer, at] = Number(self._read(buffer, at), dtype, self.nest.varies(at))
+        return self.in_hand[buffer, at]
+
+    def _read(self, buffer: str, at: Expr) -> Any:
+        place = at.value(self.env)
+        if self.nest.homes.get(buffer) == "row":
+            self._count("rows", buffer)
+            return self.row[buffer][place]
+        first = self.met.setdefault((buffer, at), self.pass_number)
+        self._count("loads" if first == self.pass_number else "again", buffer)
+        return self.memory[self.nest.storage(buffer)][place]
+
+    def store(self, buffer: str, at: Expr, value: Number) -> None:
+        home = self.nest.homes[buffer]
+        if home == "row":
+            self._count("rows", buffer)
+            self.row.setdefault(buffer, {})[at.value(self.env)] = value.value
+        elif home == "memory":
+            self._write(buffer, at, value.value)
+        self.in_hand[buffer, at] = value
+        self.met.setdefault((buffer, at), self.pass_number)
+
+    def _write(self, buffer: str, at: Expr, value: Any) -> None:
+        self._count("stores", buffer)
+        self.memory[self.nest.storage(buffer)][at.value(self.env)] = value
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
+        """A row result accumulates in hand, a column result in its own memory."""
+        combine = PRIMITIVES[REDUCTIONS[kind]].fn
+        if self.part == "rowred":
+            old = self.in_hand[buffer, at]
+            self.in_hand[buffer, at] = Number(rounded(combine(old.value, value.value), old.dtype), old.dtype, False)
+        else:
+            cells, place = self.memory[self.nest.storage(buffer)], at.value(self.env)
+            cells[place] = rounded(combine(cells[place], value.value), value.dtype)
+            self._count("folds", buffer, 2)
+
+    def _count(self, table: str, buffer: str, times: int = 1) -> None:
+        self.counts[table][buffer] = self.counts[table].get(buffer, 0) + times
+
+    # ---- the loops ----
+
+    def run(self) -> None:
+        """Every turn of every loop of the nest."""
+        for node in self.nest.reductions:
+            if self.nest.parts[node] == "colred":
+                self._clear(node)
+        with using(self):
+            self._loop(self.nest.outer_loops, self._turn_of_row)
+
+    def _clear(self, node: Node) -> None:
+        cells, start = self.memory[node.out.storage], identity(node.step.kind, node.out.dtype)
+        for k in range(len(cells)):
+            cells[k] = start
+            self._count("stores", node.name)
+
+    def _loop(self, loops: Sequence[tuple[str, Expr]], turn: Callable[[], None]) -> None:
+        if not loops:
+            return turn()
+        (var, size), *rest = loops
+        for k in range(int(size)):
+            self.env[var] = k
+            self._loop(rest, turn)
+
+    def _turn_of_row(self) -> None:
+        self.in_hand = {}
+        for self.pass_number, step in enumerate(self.nest.passes):
+            self.part = "row"
+            for node in step.before:
+                self.nest.run(node)
+            opened = [(n, self._offset(n)) for n in step.inside if self.nest.parts[n] == "rowred"]
+            for node, at in opened:
+                start = rounded(identity(node.step.kind, node.out.dtype), node.out.dtype)
+                self.in_hand[node.name, at] = Number(start, node.out.dtype, False)
+            if step.inside:
+                self._loop(self.nest.inner_loops, lambda: self._turn(step.inside))
+            for node, at in opened:
+                if self.nest.homes[node.name] == "memory":
+                    self._write(node.name, at, self.in_hand[node.name, at].value)
+
+    def _turn(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            self.part = self.nest.parts[node]
+            self.nest.run(node)
+        self.in_hand = {k: v for k, v in self.in_hand.items() if not v.varies}
+
+    def _offset(self, node: Node) -> Expr:
+        """Where a reduction stores its result, over the merged variables."""
+        with using(Reads()) as reads:
+            self.nest.run(node)
+        return reads.stores[-1][1]
+
+
+# ---- whole schedules -----------------------------------------------------------------------------
+
+
+@dataclass
+class Run:
+    """What a run gave: the outputs as arrays, every storage, and the accesses of each nest by table and buffer."""
+
+    outputs: list[Any]
+    memory: dict[str, Memory]
+    counts: list[dict[str, dict[str, int]]]
+
+
+def run(schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any] | None = None) -> Run:
+    """Run a schedule on arrays (or tensors) in the order of the graph's placeholders.
+
+    `constants` are the graph module's attributes, when the graph has get_attr nodes.
+    """
+    program = schedule.program
+    given = {b.name: value for b, value in zip(program.inputs, inputs, strict=True)}
+    given.update({name: (constants or {})[key] for name, key in program.constants.items()})
+    memory = {b.storage: Memory(_cells(b, given.get(b.name))) for b in program.buffers.values()}
+    counts = []
+    for step in schedule.steps:
+        if isinstance(step, Nest):
+            interpreter = Interpreter(step, memory)
+            interpreter.run()
+            counts.append(interpreter.counts)
+        else:
+            _call(step, memory)
+    outputs = [array(b, memory) if isinstance(b, Buffer) else b for b in program.outputs]
+    return Run(outputs, memory, counts)
+
+
+def _cells(buffer: Buffer, value: Any) -> list[Any]:
+    """A storage's elements in memory order; one that nobody has written is full of nan (or 0)."""
+    blank = np.full(int(buffer.span), np.nan if buffer.dtype.is_floating_point else 0, buffer.dtype.numpy)
+    if value is not None:
+        found = np.asarray(getattr(value, "array", value))
+        if found.shape != tuple(map(int, buffer.shape)) or found.dtype != buffer.dtype.numpy:
+            raise ValueError(f"input {buffer} got {found.dtype}{list(found.shape)}")
+        _strided(blank, buffer.shape, buffer.strides)[...] = found
+    return blank.tolist()
+
+
+def array(buffer: Buffer, memory: Mapping[str, Memory]) -> np.ndarray:
+    """A buffer's elements as an array with its strides."""
+    cells = np.array(list(memory[buffer.storage]), buffer.dtype.numpy)
+    return _strided(cells, buffer.shape, buffer.strides)
+
+
+def _strided(cells: np.ndarray, shape: Sequence[Any], strides: Sequence[Any], offset: int = 0) -> np.ndarray:
+    steps = [int(s) * cells.itemsize for s in strides]
+    return np.lib.stride_tricks.as_strided(cells[offset:], [int(n) for n in shape], steps)
+
+
+def _call(step: Extern, memory: Mapping[str, Memory]) -> None:
+    """An extern step: the operator's eager kernel on arrays made of the cells."""
+    def tensor(value: Any) -> Any:
+        if isinstance(value, (list, tuple)):
+            return type(value)([tensor(v) for v in value])
+        if not isinstance(value, Operand):
+            return value
+        cells = np.array(list(memory[value.buffer.storage]), value.buffer.dtype.numpy)
+        return _strided(cells, value.shape, value.strides, value.offset)
+
+    result = step.op.kernel(*tensor(step.args), **{k: tensor(v) for k, v in step.kwargs.items()})
+    cells = np.empty(int(step.out.span), step.out.dtype.numpy)
+    _strided(cells, step.out.shape, step.out.strides)[...] = result
+    for place, value in enumerate(cells.tolist()):
+        memory[step.out.storage].quietly(place, value)

@@ -1,0 +1,119 @@
+"""The access ledger: how often a schedule touches memory, counted three ways that must agree.
+
+    ledger            the loop IR under the counting handler; polynomials where sizes are symbols
+    count_by_running  an instrumented run in pure Python over counting lists
+    count_in_source   the text of printed kernels: subscripts times the trips of the loops around them
+
+A logical access is one element read or written once. Five tables, each by buffer:
+    loads, stores   between the nest and memory: the ledger proper
+    again           loads that a later pass of the same nest repeats (near by, in L1)
+    rows            a row that one pass leaves for a later one of the same nest
+    folds           a column result being accumulated (a load and a store each turn)
+Invariant: `executed` (all five) is what runs; `accesses` (loads + stores) is what students count: 7N apart, 3N fused.
+Extern steps count nothing: they move the same data fused or not.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..graph import Graph
+from .handlers import Count
+from .interpret import Run, run
+from .ir import Buffer, Expr, using
+from .lowering import lower
+from .nest import Nest
+from .scheduler import Schedule, schedule
+
+TABLES = ("loads", "stores", "again", "rows", "folds")
+Table = dict[str, Expr]
+
+
+@dataclass
+class Ledger:
+    """Accesses by table and buffer; `itemsize` by buffer turns them into bytes."""
+
+    loads: Table = field(default_factory=dict)
+    stores: Table = field(default_factory=dict)
+    again: Table = field(default_factory=dict)
+    rows: Table = field(default_factory=dict)
+    folds: Table = field(default_factory=dict)
+    itemsize: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def accesses(self) -> Expr:
+        """Loads and stores."""
+        return _total(self.loads) + _total(self.stores)
+
+    @property
+    def executed(self) -> Expr:
+        return sum((_total(getattr(self, t)) for t in TABLES), Expr())
+
+    @property
+    def bytes(self) -> Expr:
+        """The bytes of `accesses`."""
+        tables = (self.loads, self.stores)
+        return sum((n * self.itemsize[b] for table in tables for b, n in table.items()), Expr())
+
+    def add(self, tables: Mapping[str, Mapping[str, Expr | int]]) -> None:
+        for name, table in tables.items():
+            mine = getattr(self, name)
+            for buffer, times in table.items():
+                mine[buffer] = mine.get(buffer, Expr()) + times
+
+    def __str__(self) -> str:
+        lines = [f"{self.accesses} accesses, {self.bytes} bytes"]
+        for name in TABLES:
+            table = getattr(self, name)
+            if table:
+                lines.append(f"  {name}: " + ", ".join(f"{b} {n}" for b, n in table.items()))
+        return "\n".join(lines)
+
+
+def _total(table: Table) -> Expr:
+    return sum(table.values(), Expr())
+
+
+def ledger(schedule: Schedule) -> Ledger:
+    """Count a schedule by its loop IR."""
+    total = _empty(schedule.program.buffers.values())
+    for nest in schedule.nests:
+        count = count_nest(nest)
+        total.add({name: getattr(count, name) for name in TABLES})
+    return total
+
+
+def count_nest(nest: Nest) -> Count:
+    count = Count(nest)
+    with using(count):
+        for step in nest.passes:
+            for node in (*step.before, *step.inside):
+                count.part = nest.parts[node]
+                nest.run(node)
+            count.next_pass()
+    return count
+
+
+def count_by_running(schedule: Schedule, inputs: Sequence[Any],
+                     constants: Mapping[str, Any] | None = None) -> tuple[Ledger, Run]:
+    """Count by running on real data; also gives the run, with its outputs and memory."""
+    ran = run(schedule, inputs, constants)
+    total = _empty(schedule.program.buffers.values())
+    for counts in ran.counts:
+        total.add(counts)
+    return total, ran
+
+
+def _empty(buffers: Iterable[Buffer]) -> Ledger:
+    return Ledger(itemsize={b.name: b.dtype.itemsize for b in buffers})
+
+
+def before_and_after(graph: Graph, fused: Schedule) -> tuple[Ledger, Ledger]:
+    """The ledger of one loop an operator, and of the schedule."""
+    return ledger(separate(graph)), ledger(fused)
+
+
+def separate(graph: Graph) -> Schedule:
+    """Every operator as a loop of its own: what eager mode does."""
+    return schedule(lower(graph, fuse=False), fuse=False)

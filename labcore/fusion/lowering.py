@@ -1,0 +1,265 @@
+"""A functional graph -> a `Program`: every operator lowered by its rule, values lazy until something realizes them.
+
+In: a verified functional graph whose nodes have metas.  Out: loops and extern steps over named buffers.
+Lowering is an interpreter of operators (like eager mode and the tracer), so a composite operator lowers by being run.
+Invariant: inputs are read with their own strides from their first element; a buffer has the strides eager mode would give
+it; the rules are `POINTWISE` and `RULES`, and what has none becomes an extern step with its reason.
+`fuse=False` realizes every operator: one loop each, the "before" of the access ledger.
+Inductor's GraphLowering does the same over ATen operators, with FallbackKernel for what it does not know.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from .. import dtypes
+from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
+from ..ops import Op
+from ..ops.dispatch import interpreting
+from . import realize
+from .handlers import Reads
+from .ir import Buffer, Expr, Loops, ops, using
+from .lowering_pointwise import POINTWISE, NoLoops, Rule
+from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
+from .primitives import PRIMITIVES
+from .program import Extern, Operand, Program
+from .values import Computed, Leaf, Unlinear, Value, expanded, through
+from .verdicts import Verdict
+
+# What a kernel's text uses itself: a buffer of that name would hide it.
+RESERVED = {"range", "float32", "float64", "int32", "int64", "bool", "math", "np", "inf", "nan", "radd", "call", *PRIMITIVES}
+LOCAL = re.compile(r"(i|t|tmp|acc)\d*")
+
+
+def lower(graph: Graph, fuse: bool = True) -> Program:
+    """Lower a graph. Raises LoweringError for a graph that an earlier pass should have cleaned."""
+    return Lowering(graph, fuse).run()
+
+
+class LoweringError(AssertionError):
+    """An earlier pass handed on a graph it should not have: a bug of the lab, never of its user."""
+
+
+class Lowering:
+    """The state of one lowering. `values` has what each graph node is; `node` is the one being lowered."""
+
+    def __init__(self, graph: Graph, fuse: bool) -> None:
+        self.graph, self.fuse = graph, fuse
+        self.program = Program()
+        self.values: dict[GraphNode, Any] = {}
+        self.outputs = {n for n in graph.outputs if isinstance(n, GraphNode)}
+        self.names = {n.name for n in graph.nodes}
+        self.node: GraphNode = graph.nodes[0]
+
+    def run(self) -> Program:
+        for node in self.graph.nodes:
+            self.node = node
+            if node.op == "placeholder":
+                self.program.inputs.append(self._input(node))
+            elif node.op == "get_attr":
+                self.program.constants[self._input(node).name] = node.target
+            elif node.op == "call_function":
+                self._lower(node)
+        self.program.outputs = [self._output(value) for value in self.graph.outputs]
+        _prune(self.program)
+        return self.program
+
+    # ---- nodes -----------------------------------------------------------------------------------
+
+    def _input(self, node: GraphNode) -> Buffer:
+        if node.meta is None:
+            raise LoweringError(f"{node.op} {node.name} has no meta: its shape and dtype are unknown")
+        buffer = self.buffer(node.name, node.meta, "input")
+        self.values[node] = Leaf(node.meta, buffer)
+        return buffer
+
+    def _lower(self, node: GraphNode) -> None:
+        if node.target.mutates:
+            raise LoweringError(f"{node.name} writes into its input: functionalization comes before lowering")
+        args, kwargs = map_nodes((node.args, node.kwargs), self.values.__getitem__)
+        with interpreting(self):
+            value = node.target(*args, **kwargs)
+        if isinstance(value, Computed) and not node.target.alias:
+            why = realize.reason_to_realize(node, value, node in self.outputs, self.fuse)
+            if why is not None:
+                value = self.realize(value, node.name, why, "output" if node in self.outputs else "temp")
+        self.values[node] = value
+
+    def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Value:
+        """What an operator means here."""
+        if op.compose is not None:
+            return op.compose(*args, **kwargs)
+        params = op.bind(args, kwargs)
+        if op.alias:
+            return self.view(op, params.pop("input"), params)
+        try:
+            if op.name in POINTWISE:
+                return self.pointwise(op, POINTWISE[op.name], params)
+            if op.name in RULES:
+                return RULES[op.name](self, op, params)
+        except NoLoops as error:
+            return self.extern(op, args, kwargs, str(error))
+        return self.extern(op, args, kwargs, WITHOUT_LOOPS.get(op.name) or BY_KIND.get(op.kind) or NO_RULE)
+
+    # ---- the three families ----------------------------------------------------------------------
+
+    def view(self, op: Op, value: Value, params: Mapping[str, Any]) -> Value:
+        """A view is the same value, read elsewhere; where that would need division it is stored first."""
+        try:
+            return through(op, value, dict(params))
+        except Unlinear:
+            assert isinstance(value, Computed)
+            return through(op, self.realize(value, value.node.name, realize.RESHAPED), dict(params))
+
+    def pointwise(self, op: Op, rule: Rule, params: dict[str, Any]) -> Value:
+        meta = op.meta(**{k: v.meta if isinstance(v, Value) else v for k, v in params.items()})
+        operands = [params.pop(name) for name in rule.operands]
+        typed = operands[rule.uncast:]
+        dtype = rule.common(*[v.meta if isinstance(v, Value) else v for v in typed if v is not None])
+        if rule.check is not None:
+            rule.check(dtype, dict(zip(rule.operands, operands)))
+        casts = [_same] * rule.uncast + [_cast_of(v, dtype) for v in typed]
+        args = [expanded(v, meta.shape) if isinstance(v, Value) else v for v in operands]
+
+        def body(*given: Any) -> Any:
+            return rule.body(dtype, *(cast(v) for cast, v in zip(casts, given)), **params)
+
+        return self.computed(meta, args, body)
+
+    def computed(self, meta: TensorMeta, args: Sequence[Any], fn: Callable[..., Any]) -> Computed:
+        """A lazy value of the node being lowered; every lazy operand is from now on inlined into it."""
+        for arg in args:
+            if isinstance(arg, Computed) and arg.node is not self.node:
+                self.decide(arg, meta)
+        return Computed(meta, tuple(args), fn, self.node)
+
+    def extern(self, op: Op, args: tuple, kwargs: dict[str, Any], reason: str) -> Leaf:
+        """Call the eager operator: its tensor arguments must lie in memory."""
+        operands: list[Operand] = []
+
+        def stored(value: Any) -> Any:
+            if isinstance(value, (list, tuple)):
+                return type(value)([stored(v) for v in value])
+            if isinstance(value, Value):
+                value = self.operand(value)
+                operands.append(value)
+            return value
+
+        given, named = stored(args), {k: stored(v) for k, v in kwargs.items()}
+        meta = op.meta(*_metas(args), **{k: _metas(v) for k, v in kwargs.items()})
+        out = self.buffer(self.node.name, meta, "output" if self.node in self.outputs else "temp")
+        self.program.steps.append(Extern(out, self.node, op, given, named, tuple(operands), reason))
+        return Leaf(meta, out)
+
+    def operand(self, value: Value) -> Operand:
+        if not isinstance(value, Leaf) or value.buffer is None:
+            name = next((n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input")
+            value = self.realize(value, name, realize.EXTERN)
+        return Operand(value.buffer, value.meta.shape, value.meta.stride, value.offset)
+
+    # ---- buffers ---------------------------------------------------------------------------------
+
+    def realize(self, value: Value, name: str, why: str, role: str = "temp") -> Leaf:
+        """Store a lazy value; everybody who had it lazily reads the buffer from now on."""
+        out = self.buffer(name, value.meta, role)
+        last = value.node if isinstance(value, Computed) else self.node
+        self.program.steps.append(realize.pointwise_loops(
+            value, out, origin=realize.origins(value, last), title=name, why=why))
+        leaf = Leaf(value.meta, out)
+        for node, known in self.values.items():
+            if known is value:
+                self.values[node] = leaf
+        return leaf
+
+    def buffer(self, wanted: str, meta: TensorMeta, role: str) -> Buffer:
+        """A new buffer under the graph's name for it, or one near it where a kernel could not use that name."""
+        name = wanted
+        if name in RESERVED or LOCAL.fullmatch(name):
+            name = f"{wanted}_in" if role == "input" else f"{wanted}_out"
+        base, number = name, 1
+        while name in self.program.buffers or (name != wanted and name in self.names):
+            name, number = f"{base}_{number}", number + 1
+        found = self.program.buffers[name] = Buffer.new(name, meta.shape, meta.dtype, role, meta.stride)
+        return found
+
+    def decide(self, producer: Computed, meta: TensorMeta) -> None:
+        """Note that the node being lowered computes `producer` itself instead of loading it."""
+        first, second = producer.node.name, self.node.name
+        met = any(v.first == first for v in self.program.decisions)
+        turns = producer.meta.numel + (0 if met else producer.node.meta.numel)  # its loads, and once the store
+        verdict = Verdict(first, second, True, "producer and consumer",
+                          f"{second} reads {first} at the index where it is computed: the value stays in a register "
+                          f"and {first} needs no buffer.", Expr.of(turns * producer.meta.dtype.itemsize))
+        if not any((v.first, v.second) == (first, second) for v in self.program.decisions):
+            self.program.decisions.append(verdict)
+
+    # ---- outputs ---------------------------------------------------------------------------------
+
+    def _output(self, node: Any) -> Any:
+        if not isinstance(node, GraphNode):
+            return node
+        value = self.values[node]
+        if not isinstance(value, Leaf) or value.buffer is None:
+            return self.realize(value, node.name, realize.OUTPUT, "output").buffer
+        is_view = node.op == "call_function" and node.target.alias
+        if value.buffer.role == "input" and (is_view or not value.whole):
+            raise LoweringError(f"output {node.name} is a view of {value.buffer.name}: such outputs are made outside the "
+                                "compiled graph, by autodiff's epilogue")
+        if not value.whole:  # a view of something computed here: returned as a tensor of its own
+            return self.realize(value, node.name, realize.OUTPUT, "output").buffer
+        return self._returned(value.buffer.name)
+
+    def _returned(self, name: str) -> Buffer:
+        """Mark a buffer as an output after the fact (its node was not one, another node that is the same tensor is)."""
+        buffer = self.program.buffers[name]
+        if buffer.role == "temp":
+            buffer = self.program.buffers[name] = replace(buffer, role="output")
+            for step in self.program.steps:
+                if step.out.name == name:
+                    step.out = buffer
+        return buffer
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _cast_of(operand: Any, dtype: dtypes.dtype) -> Callable[[Any], Any]:
+    """What turns an operand's value into `dtype`; a missing operand stays missing."""
+    if operand is None:
+        return _same
+    if not isinstance(operand, Value):
+        return lambda number: ops.constant(number, dtype)
+    if operand.meta.dtype is dtype:
+        return _same
+    return lambda value: ops.to_dtype(value, dtype)
+
+
+def _metas(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)([_metas(v) for v in value])
+    return value.meta if isinstance(value, Value) else value
+
+
+def _prune(program: Program) -> None:
+    """Drop steps nobody reads, and number the others."""
+    needed = {b.name for b in program.outputs if isinstance(b, Buffer)}
+    kept: list[Loops | Extern] = []
+    for step in reversed(program.steps):
+        drawn = isinstance(step, Extern) and step.op.kind == "random"  # advances the generator, read or not
+        if step.out.name in needed or drawn:
+            needed |= _reads(step)
+            kept.append(step)
+    program.steps = kept[::-1]
+    for order, step in enumerate(program.steps):
+        step.order = order
+
+
+def _reads(step: Loops | Extern) -> set[str]:
+    if isinstance(step, Extern):
+        return {operand.buffer.name for operand in step.operands}
+    with using(Reads()) as reads:
+        step.run(step.vars)
+    return {name for name, _ in reads.loads}

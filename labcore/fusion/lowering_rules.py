@@ -1,0 +1,110 @@
+"""The rules of operators that are not pointwise: reductions and factories; and the reasons of those without loops.
+
+In: the lowering, the operator, its parameters by name.  Out: a value.
+Invariant: a reduction is stored at once; what makes a tensor from nothing is a lazy constant that costs no memory.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .. import dtypes
+from ..graph import TensorMeta
+from ..ops import Op
+from ..ops.reductions import reduced_axes
+from . import realize
+from .ir import ops
+from .values import Computed, Leaf, Value
+
+if TYPE_CHECKING:
+    from .lowering import Lowering
+
+RULES: dict[str, Callable[[Lowering, Op, dict[str, Any]], Value]] = {}
+
+NO_RULE = "it has no lowering to loops"
+BY_KIND = {"matmul": "a matrix product is left to BLAS, which no printed loop reaches",
+           "random": "random numbers come from the eager generator, in the order of the program"}
+WITHOUT_LOOPS = {
+    "cat": "it joins tensors of different shapes, which is no single loop",
+    "stack": "it joins several tensors, which is no single loop",
+    "slice_scatter": "it copies its input and then writes a part of the copy",
+    "select_scatter": "it copies its input and then writes a part of the copy"}
+
+
+# ---- reductions ----------------------------------------------------------------------------------
+
+
+def _sum(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+    return reduce(lowering, "sum", params, _meta(op, params), lowering.node.name)
+
+
+def _mean(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+    """The sum, divided by how many there were; the division is lazy."""
+    meta = _meta(op, params)
+    value = params["input"]
+    axes = reduced_axes(params["dim"], value.meta.ndim)
+    count = 1
+    for axis in axes:
+        count *= value.meta.shape[axis]
+    total = reduce(lowering, "sum", params, meta, f"{lowering.node.name}_sum")
+    return lowering.computed(meta, [total], lambda s: ops.div(s, ops.constant(count, meta.dtype)))
+
+
+def _extreme(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
+    return lambda lowering, op, params: reduce(lowering, kind, params, _meta(op, params), lowering.node.name)
+
+
+RULES.update(sum=_sum, mean=_mean, amax=_extreme("amax"), amin=_extreme("amin"))
+
+
+def reduce(lowering: Lowering, kind: str, params: dict[str, Any], meta: TensorMeta, name: str) -> Leaf:
+    """Store `params["input"]` folded over its axes, computed in the result's type."""
+    value, node = params["input"], lowering.node
+    axes = reduced_axes(params["dim"], value.meta.ndim)
+    cast = value.meta.dtype is not meta.dtype
+    source = lowering.computed(
+        TensorMeta(value.meta.shape, value.meta.stride, meta.dtype), [value],
+        lambda v: ops.to_dtype(v, meta.dtype) if cast else v)
+    is_output = node in lowering.outputs and name == node.name
+    out = lowering.buffer(name, meta, "output" if is_output else "temp")
+    lowering.program.steps.append(realize.reduction_loops(
+        source, axes, kind, out, bool(params["keepdim"]), origin=realize.origins(source, node), title=name,
+        why=realize.OUTPUT if is_output else realize.REDUCED))
+    return Leaf(meta, out)
+
+
+# ---- factories -----------------------------------------------------------------------------------
+
+
+def _filled(number: Any) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
+    """A constant; `number` takes the parameters, or is the number."""
+    def lower(lowering: Lowering, op: Op, params: dict[str, Any]) -> Computed:
+        meta = _meta(op, params)
+        value = params["fill_value"] if number is None else number
+        return lowering.computed(meta, [], lambda: ops.constant(value, meta.dtype))
+    return lower
+
+
+for _name, _number in (("full", None), ("zeros", 0), ("ones", 1)):
+    RULES[_name] = RULES[f"{_name}_like"] = _filled(_number)
+
+
+def _arange(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+    """start + step * i, computed in the result's type."""
+    meta = _meta(op, params)
+    start, end, step = params["start"], params["end"], params["step"]
+    first = 0 if end is None else start  # arange(end)
+    counting = Leaf(TensorMeta.contiguous(meta.shape, dtypes.int64), None)
+
+    def body(i: Any) -> Any:
+        scaled = ops.mul(ops.to_dtype(i, meta.dtype), ops.constant(step, meta.dtype))
+        return ops.add(ops.constant(first, meta.dtype), scaled)
+
+    return lowering.computed(meta, [counting], body)
+
+
+RULES["arange"] = _arange
+
+
+def _meta(op: Op, params: dict[str, Any]) -> TensorMeta:
+    return op.meta(**{k: v.meta if isinstance(v, Value) else v for k, v in params.items()})

@@ -1,0 +1,89 @@
+"""When a lazy value gets a buffer, and the loops that fill it.
+
+In: lazy values.  Out: the reason to store one (or None), and `Loops` over it.
+Invariant: every reason is one of the sentences below; nothing else makes a buffer.
+A value that stays lazy is computed again by each of its readers. That is right when it is cheap; what a shared nest keeps
+in hand costs nothing either, so storing is never wrong, only slower when the nests end up apart.
+Inductor's thresholds: 4 reads, 30 operations (50 on CPU), heavy operations reused.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..graph import Node as GraphNode
+from .ir import Buffer, Expr, Loops, exprs
+from .values import Value, full_index, probe
+
+MAX_READS = 4  # a value used twice that reads more than this is cheaper to load
+MAX_OPS = 40  # keeps one body at a size that reads and compiles well
+
+OUTPUT = "it is an output"
+REDUCED = "a reduction is complete only after its last element"
+RESHAPED = "a reshape that merges its axes needs it in memory"
+EXTERN = "an operator without loops reads it"
+
+
+def readers(node: GraphNode) -> int:
+    """How many operators compute with a node's value; a view counts as its own readers."""
+    return sum(readers(u) if getattr(u.target, "alias", False) else 1 for u in node.users)
+
+
+def reason_to_realize(node: GraphNode, value: Value, is_output: bool, fuse: bool) -> str | None:
+    """Why the value of `node` must have a buffer, or None."""
+    if is_output:
+        return OUTPUT
+    if not fuse:
+        return "nothing is fused"
+    found, uses = probe(value), readers(node)
+    if uses > 1 and found.heavy:
+        return f"{found.heavy[-1]} is dear and it is used {uses} times"
+    if uses > 1 and len(set(found.loads)) > MAX_READS:
+        return f"it reads {len(set(found.loads))} values and is used {uses} times"
+    if found.ops > MAX_OPS:
+        return f"its body has {found.ops} operations, the limit is {MAX_OPS}"
+    return None
+
+
+def pointwise_loops(value: Value, out: Buffer, **more: Any) -> Loops:
+    """`out[idx] = value(idx)`, the loops in the order in which the output lies in memory."""
+    shape, strides = value.meta.shape, value.meta.stride
+    # An axis with stride 0 repeats one element: written once.
+    axes = _memory_order([k for k, n in enumerate(shape) if n != 1 and (strides[k] or n == 0)], strides)
+    return Loops(out, exprs([shape[k] for k in axes]), tuple(range(len(axes))), "pointwise",
+                 lambda idx: value.run(full_index(idx, axes, len(shape))),
+                 lambda idx: out.at(full_index(idx, axes, len(shape))), **more)
+
+
+def reduction_loops(value: Value, reduced: Sequence[int], kind: str, out: Buffer, keepdim: bool, **more: Any) -> Loops:
+    """`out[kept] (kind)= value(idx)`. Loops follow memory when kept axes then come first or last, else kept ones come first."""
+    shape, ndim = value.meta.shape, value.meta.ndim
+    live = [k for k in range(ndim) if shape[k] != 1]
+    axes = _memory_order(live, value.meta.stride)
+    kept = [k for k in axes if k not in reduced]
+    fits = axes[:len(kept)] == kept or axes[len(axes) - len(kept):] == kept
+    if not fits:
+        kept = [k for k in live if k not in reduced]
+        axes = kept + [k for k in live if k in reduced]
+    places = [k for k in range(ndim) if keepdim or k not in reduced]  # the output's axes, as axes of the input
+
+    def where(idx: Sequence[Expr]) -> Expr:
+        full = full_index(idx, kept, ndim)
+        return out.at([full[k] for k in places])
+
+    return Loops(out, exprs([shape[k] for k in axes]), tuple(axes.index(k) for k in kept),
+                 kind if len(kept) < len(axes) else "pointwise",
+                 lambda idx: value.run(full_index(idx, axes, ndim)), where, reordered=not fits, **more)
+
+
+def _memory_order(axes: list[int], strides: Sequence[int]) -> list[int]:
+    """The slowest axis first: the inner loop then walks neighbours. A stride of 0 says nothing and stays in place."""
+    moving = sorted((k for k in axes if strides[k]), key=lambda k: -strides[k])
+    return [moving.pop(0) if strides[k] else k for k in axes]
+
+
+def origins(value: Value, last: GraphNode) -> tuple[GraphNode, ...]:
+    """The graph nodes computed on the way to `value`, in graph order, `last` at the end."""
+    found = {c.node for c in value.computed()} - {last}
+    place = {n: k for k, n in enumerate(last.graph.nodes)}
+    return (*sorted(found, key=place.__getitem__), last)

@@ -1,0 +1,176 @@
+"""The teaching view: loops and nests as text, with the user's names and lines.
+
+In: `Loops`, or a `Nest`.  Out: text, one statement a line; what `ir_pre_fusion` and `ir_post_fusion` print.
+Every statement that starts the work of another graph node names that node and the user's line.
+Invariant: the text is made by running the bodies under a handler, so it cannot differ from what is compiled.
+"""
+from __future__ import annotations
+
+from typing import Any
+
+from .. import dtypes
+from ..graph import Node as GraphNode, short_file
+from .handlers import Handler, Name, Printer
+from .ir import Expr, Loops, ops, using
+from .nest import Nest
+from .primitives import PRIMITIVES
+
+WIDTH = 44  # where the notes begin
+
+
+def note(node: GraphNode | None) -> str:
+    """"relu, cell:3  x.relu()": the graph node and the user's place."""
+    if node is None:
+        return ""
+    where = node.origin
+    return node.name + (f", {short_file(where.file)}:{where.line}  {where.code}" if where else "")
+
+
+class Noted:
+    """Lines with the graph node that each belongs to; the note is written where the node changes."""
+
+    def __init__(self) -> None:
+        self.lines: list[tuple[str, GraphNode | None]] = []
+
+    def add(self, text: str) -> None:
+        self.lines.append((text, ops.node))
+
+    def text(self, indent: str, before: GraphNode | None = None) -> tuple[list[str], GraphNode | None]:
+        """The lines, and the node of the last one."""
+        out = []
+        for text, node in self.lines:
+            line = indent + text
+            out.append(f"{line:<{WIDTH}}  # {note(node)}".rstrip() if node is not before and note(node) else line)
+            before = node
+        return out, before
+
+
+class Show(Handler):
+    """One loop body as statements."""
+
+    def __init__(self) -> None:
+        self.out, self.count = Noted(), 0
+
+    def let(self, text: str) -> str:
+        name, self.count = f"tmp{self.count}", self.count + 1
+        self.out.add(f"{name} = {text}")
+        return name
+
+    def op(self, name: str, *args: str) -> str:
+        return self.let(PRIMITIVES[name].text.format(*args))
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> str:
+        return constant(value, dtype)
+
+    def to_dtype(self, value: str, dtype: dtypes.dtype) -> str:
+        return self.let(f"{dtype.name}({value})")
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> str:
+        return self.let(f"{dtype.name}({expr})")
+
+    def load(self, buffer: str, at: Expr) -> str:
+        return self.let(f"load {buffer}[{at}]")
+
+    def store(self, buffer: str, at: Expr, value: str) -> None:
+        self.out.add(f"store {buffer}[{at}] = {value}")
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: str) -> None:
+        self.out.add(f"{kind} {buffer}[{at}] <- {value}")
+
+
+def constant(value: Any, dtype: dtypes.dtype) -> str:
+    """A number as one of its type reads: 2 is 2.0 in a float loop."""
+    if dtype.is_floating_point:
+        return repr(float(value))
+    return repr(bool(value)) if dtype is dtypes.bool else repr(int(value))
+
+
+def show_loops(loops: Loops) -> str:
+    with using(Show()) as show:
+        loops.run(loops.vars)
+    head = f"{loops.title or loops.out.name}: {_type(loops)}" + (f"  # stored: {loops.why}" if loops.why else "")
+    lines, indent = [head], "    "
+    for k, size in enumerate(loops.sizes):
+        lines.append(f"{indent}for {f'i{k}'} < {size}:")
+        indent += "    "
+    return "\n".join(lines + show.out.text(indent)[0])
+
+
+def _type(loops: Loops) -> str:
+    out = loops.out
+    return f"{out.dtype.name}[{', '.join(map(str, out.shape))}]"
+
+
+class ShowNest(Printer):
+    """A nest as statements: what is read, computed, kept and stored, and in which loop."""
+
+    def __init__(self, nest: Nest) -> None:
+        super().__init__(nest.buffers_by_name, [v for v, _ in nest.inner_loops])
+        self.nest, self.part = nest, "each"
+        self.before, self.inside = Noted(), Noted()
+        self.opened: list[tuple[str, Expr, str]] = []
+
+    def put(self, varies: bool, text: str) -> None:
+        (self.inside if varies else self.before).add(text)
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> Name:
+        return Name(constant(value, dtype), dtype)
+
+    def read(self, buffer: str, at: Expr) -> str:
+        return f"{'row' if self.nest.homes.get(buffer) == 'row' else 'load'} {buffer}[{at}]"
+
+    def store(self, buffer: str, at: Expr, value: Name) -> None:
+        home = self.nest.homes[buffer]
+        if home in ("memory", "row"):
+            word = "store" if home == "memory" else "row"
+            self.put(self.part == "each", f"{word} {buffer}[{at}] = {value}")
+        self.held[buffer, at] = value
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        if self.part == "rowred":
+            self.opened.append((buffer, at, kind))
+            self.put(True, f"{kind} {buffer} <- {value}")
+        else:
+            self.put(True, f"{kind} {buffer}[{at}] <- {value}")
+
+    def lines(self) -> list[str]:
+        out, indent = [], "    "
+        for var, size in self.nest.outer_loops:
+            out.append(f"{indent}for {var} < {size}:")
+            indent += "    "
+        last: GraphNode | None = None
+        with using(self):
+            for step in self.nest.passes:
+                self.before, self.inside, self.opened = Noted(), Noted(), []
+                for node in (*step.before, *step.inside):
+                    self.part = self.nest.parts[node]
+                    self.nest.run(node)
+                text, last = self.before.text(indent, last)
+                out += text
+                inner = indent
+                for var, size in self.nest.inner_loops if step.inside else ():
+                    out.append(f"{inner}for {var} < {size}:")
+                    inner += "    "
+                text, last = self.inside.text(inner, last)
+                out += text + self._finished(indent)
+                self.next_pass()
+        return out
+
+    def _finished(self, indent: str) -> list[str]:
+        """After the inner loop: row results are complete."""
+        stored = []
+        for buffer, at, _ in self.opened:
+            self.held[buffer, at] = Name(buffer, self.buffers[buffer].dtype)
+            if self.nest.homes[buffer] == "memory":
+                stored.append(f"{indent}store {buffer}[{at}] = {buffer}")
+        return stored
+
+
+def show_nest(nest: Nest) -> str:
+    """A head that says what the nest computes, reads and writes; then its loops."""
+    origins = dict.fromkeys(n.name for node in nest.nodes for n in node.step.origin)
+    made = {n.name for n in nest.nodes}
+    reads = dict.fromkeys(b for n in nest.nodes for b in n.loads if b not in made)
+    writes = [n.name for n in nest.nodes if nest.homes[n.name] == "memory"]
+    head = f"{' + '.join(origins)}: reads {', '.join(reads) or 'nothing'}; writes {', '.join(writes)}"
+    return "\n".join([head, *ShowNest(nest).lines()])

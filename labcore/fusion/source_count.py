@@ -1,0 +1,78 @@
+"""Accesses counted in a printed kernel: the third way of the ledger, from nothing but the text.
+
+In: the source of kernels, `for i0 in range(4):`, `tmp0 = x[i0]`, `out[i0] = tmp4`.  Out: loads and stores by array.
+Invariant: it knows nothing of the loop IR; each subscript counts once a turn of the loops around it, and the two branches
+of a choice count as the one that is longer.
+"""
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass
+class SourceCount:
+    """Element accesses by the name of the array."""
+
+    loads: dict[str, int] = field(default_factory=dict)
+    stores: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def executed(self) -> int:
+        return sum(self.loads.values()) + sum(self.stores.values())
+
+
+def count_in_source(source: str, sizes: Mapping[str, int] | None = None) -> SourceCount:
+    """Count the accesses of all kernels in `source`; `sizes` gives the names in loop bounds that are no literals.
+
+    Raises ValueError for a loop whose number of turns the text does not tell.
+    """
+    counter = _Counter(dict(sizes or {}))
+    counter.visit(ast.parse(source))
+    return counter.found
+
+
+class _Counter(ast.NodeVisitor):
+    def __init__(self, sizes: dict[str, int]) -> None:
+        self.sizes, self.turns, self.found = sizes, 1, SourceCount()
+
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        for statement in node.body:  # not the signature: its annotations read nothing
+            self.visit(statement)
+
+    def visit_For(self, node: ast.For) -> None:
+        before = self.turns
+        self.turns *= len(range(*self._bounds(node)))
+        for statement in node.body:
+            self.visit(statement)
+        self.turns = before
+
+    def _bounds(self, node: ast.For) -> list[int]:
+        call = node.iter
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("range", "prange"):
+            try:
+                return [self._number(a) for a in call.args]
+            except (KeyError, TypeError) as error:
+                raise ValueError(f"line {node.lineno}: the bounds of this loop need {error}; pass it in sizes") from None
+        raise ValueError(f"line {node.lineno}: only loops over range(...) can be counted")
+
+    def _number(self, node: ast.expr) -> int:
+        names = {n.id: self.sizes[n.id] for n in ast.walk(node) if isinstance(n, ast.Name)}
+        return eval(compile(ast.Expression(node), "<bounds>", "eval"), {"__builtins__": {}}, names)
+
+    def visit_While(self, node: ast.While) -> None:
+        raise ValueError(f"line {node.lineno}: a while loop cannot be counted")
+
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
+        if isinstance(node.target, ast.Subscript):
+            self._count(self.found.loads, node.target)
+        self.generic_visit(node)
+
+    def visit_Subscript(self, node: ast.Subscript) -> None:
+        self._count(self.found.stores if isinstance(node.ctx, ast.Store) else self.found.loads, node)
+        self.visit(node.slice)
+
+    def _count(self, table: dict[str, int], node: ast.Subscript) -> None:
+        if isinstance(node.value, ast.Name):
+            table[node.value.id] = table.get(node.value.id, 0) + self.turns
