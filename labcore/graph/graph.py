@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -41,6 +41,11 @@ class Graph:
 
     def output(self, value: Any, origin: Origin | None = None) -> Node:
         return self._create("output", "output", (value,), {}, "output", None, origin)
+
+    def node_copy(self, node: Node, env: Callable[[Node], Any]) -> Node:
+        """Append a copy of another graph's node; `env` says what stands here for each node it reads."""
+        args, kwargs = map_nodes(node.args, env), map_nodes(node.kwargs, env)
+        return self._create(node.op, node.target, args, kwargs, node.name, node.meta, node.origin)
 
     def _create(self, op: str, target: Any, args: tuple, kwargs: dict, hint: str,
                 meta: TensorMeta | None, origin: Origin | None) -> Node:
@@ -124,11 +129,10 @@ class Graph:
 
     def copy(self) -> tuple[Graph, dict[Node, Node]]:
         """A copy, and the map from old nodes to new ones."""
-        new, env = Graph(), {}
+        new: Graph = Graph()
+        env: dict[Node, Node] = {}
         for node in self.nodes:
-            args = map_nodes(node.args, env.__getitem__)
-            kwargs = map_nodes(node.kwargs, env.__getitem__)
-            env[node] = new._create(node.op, node.target, args, kwargs, node.name, node.meta, node.origin)
+            env[node] = new.node_copy(node, env.__getitem__)
         return new, env
 
     def __str__(self) -> str:

@@ -1,6 +1,6 @@
 """Comparisons with PyTorch itself. `make peers` installs it apart from the lab and runs these.
 
-Elsewhere they are skipped: a test asks for the fixture `torch`, and never imports it at the top.
+Elsewhere they are skipped: a module either imports `pairs`, which skips it, or its tests ask for the fixture `torch`.
 """
 from __future__ import annotations
 

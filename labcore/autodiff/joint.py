@@ -1,0 +1,119 @@
+"""The joint graph: forward and backward in one, before anyone decides where to cut.
+
+In: a functional graph, and which of its inputs want gradients.  Out: `Joint`, a graph
+`(primals_1.., tangents_1..) -> (*outputs, *gradients)`.
+Invariant: a backward node has the origin of the forward node it differentiates; gradients arrive and are added in the order
+of the eager tape (latest forward node first), so both round alike; a primal that wants no gradient has None in its place.
+AOTAutograd traces the real autograd engine over fake tensors, decompositions included; here the derivative rules of the operator
+table run under a `Tracer`, which is the same walk without the engine.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from .. import ops
+from ..graph import Graph, Node, map_nodes, verify
+from ..ops import derivatives
+from ..ops.dispatch import interpreting
+from ..ops.tracer import Tracer
+
+
+@dataclass(frozen=True)
+class Joint:
+    """`graph` returns `outputs` values of the forward, then one gradient (or None) for each primal.
+
+    `tangent_of[k]` is the position of the output whose gradient tangents_{k+1} is.
+    """
+
+    graph: Graph
+    outputs: int
+    tangent_of: tuple[int, ...]
+
+    @property
+    def primals(self) -> list[Node]:
+        return self.graph.placeholders[: len(self.graph.placeholders) - len(self.tangent_of)]
+
+    @property
+    def tangents(self) -> list[Node]:
+        return self.graph.placeholders[len(self.primals):]
+
+    def after(self, cleanup: Callable[[Graph], Graph]) -> Joint:
+        """The same joint graph after a pass, verified."""
+        return replace(self, graph=verify(cleanup(self.graph), functional=True))
+
+    def __str__(self) -> str:
+        return self.graph.python_code("joint")
+
+
+def trace_joint(graph: Graph, wanted: Sequence[bool]) -> Joint:
+    """The forward graph followed by the gradients of those inputs that are `wanted`."""
+    verify(graph, functional=True)
+    differentiable = _differentiable_nodes(graph, wanted)
+    tangent_of = tuple(i for i, value in enumerate(graph.outputs) if value in differentiable)
+    joint = Graph()
+    env = {
+        node: joint.placeholder(f"primals_{i}", node.meta.with_grad(want), node.origin)
+        for i, (node, want) in enumerate(zip(graph.placeholders, wanted), 1)
+    }
+    tangents = [
+        joint.placeholder(f"tangents_{k}", graph.outputs[i].meta, graph.outputs[i].origin)
+        for k, i in enumerate(tangent_of, 1)
+    ]
+    for node in graph.nodes:
+        if node.op in ("get_attr", "call_function"):
+            env[node] = joint.node_copy(node, env.__getitem__)
+    gradients = {graph.outputs[i]: tangent for i, tangent in zip(tangent_of, tangents)}
+    _trace_backward(graph, joint, env, differentiable, gradients)
+    outputs = [map_nodes(value, env.__getitem__) for value in graph.outputs]
+    grads = [gradients.get(node) for node in graph.placeholders]
+    joint.output((*outputs, *grads), graph.output_node.origin)
+    return Joint(verify(joint, functional=True), len(outputs), tangent_of)
+
+
+def _differentiable_nodes(graph: Graph, wanted: Sequence[bool]) -> set[Node]:
+    """Nodes that depend on a wanted input by differentiable steps: those which require grad in eager mode."""
+    found = {node for node, want in zip(graph.placeholders, wanted) if want}
+    for node in graph.calls:
+        if node.meta.dtype.is_floating_point and any(True for _ in _paths(node, found)):
+            found.add(node)
+    return found
+
+
+def _paths(node: Node, differentiable: set[Node]) -> Iterator[str]:
+    """Parameters of the node's operator through which a gradient flows."""
+    bound = node.target.bind(node.args, node.kwargs)
+    for parameter in node.target.derivatives:
+        value = bound[parameter]
+        values = value if isinstance(value, (tuple, list)) else (value,)
+        if any(v in differentiable for v in values if isinstance(v, Node)):
+            yield parameter
+
+
+def _trace_backward(graph: Graph, joint: Graph, env: dict[Node, Node], differentiable: set[Node],
+                    gradients: dict[Node, Node]) -> None:
+    """Walk back from the outputs; `gradients` holds the sum so far for each node of `graph`."""
+    tracer = Tracer(joint)
+    with interpreting(tracer):
+        for node in reversed(graph.calls):
+            if node not in differentiable or node not in gradients:
+                continue
+            tracer.origin = node.origin
+            for source, grad in _pull_back(node, env, differentiable, gradients.pop(node)):
+                gradients[source] = ops.add(gradients[source], grad) if source in gradients else grad
+
+
+def _pull_back(node: Node, env: dict[Node, Node], differentiable: set[Node], grad: Node) -> list[tuple[Node, Node]]:
+    """(input, its gradient) pairs of one node, for the inputs that want one."""
+    bound = node.target.bind(node.args, node.kwargs)
+    values = map_nodes(bound, env.__getitem__)
+    wanted = list(_paths(node, differentiable))
+    found = derivatives.gradients(node.target, values, env[node], grad, wanted)
+    pairs: list[tuple[Node, Node]] = []
+    for parameter in wanted:
+        operand, gradient = bound[parameter], found[parameter]
+        if isinstance(operand, Node):
+            pairs.append((operand, gradient))
+        else:
+            pairs.extend((o, g) for o, g in zip(operand, gradient) if o in differentiable)
+    return pairs

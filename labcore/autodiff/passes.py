@@ -1,0 +1,87 @@
+"""Small passes over graphs: each a named function Graph -> Graph that leaves its argument alone.
+
+In: a graph.  Out: a new one that computes the same, with the same signature and outputs; names and origins stay.
+Invariant: distinct outputs stay distinct values, for each is a tensor of its own in the user's hands.
+AOTAutograd decomposes over 500 ATen operators while it traces; its clean-ups are `fx_graph_cse`, dead code elimination, and
+Inductor's post-grad passes (no-op views, constant folding, a pattern matcher).
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..graph import Graph, Node, map_nodes
+from ..ops.dispatch import interpreting
+from ..ops.tracer import Tracer
+from .views import same_view_above
+
+Env = Callable[[Node], Any]
+Rewrite = Callable[[Graph, Node, Env], Any]
+
+
+def decompose(graph: Graph) -> Graph:
+    """Replace composite operators (reshape, contiguous, flatten ...) by the views and copies they are for these strides."""
+
+    def expand(new: Graph, node: Node, env: Env) -> Any:
+        if node.target.compose is None:
+            return None
+        with interpreting(Tracer(new, node.origin)):
+            return node.target.compose(*map_nodes(node.args, env), **map_nodes(node.kwargs, env))
+
+    while any(node.target.compose for node in graph.calls):  # a composite may be made of composites
+        graph = _rewritten(graph, expand)
+    return graph
+
+
+def remove_dead_code(graph: Graph) -> Graph:
+    """Drop calls whose result nobody reads; inputs stay, they are the signature."""
+    new, _ = graph.copy()
+    new.eliminate_dead_code()
+    return new
+
+
+def remove_identity_views(graph: Graph) -> Graph:
+    """Instead of a view that shows just what an earlier tensor of its chain is (`x.t().t()`), read that tensor."""
+
+    def skip(new: Graph, node: Node, env: Env) -> Node | None:
+        same = same_view_above(node)
+        return env(same) if same is not None else None
+
+    return remove_dead_code(_rewritten(graph, skip))
+
+
+def merge_common_subexpressions(graph: Graph) -> Graph:
+    """Compute once what several nodes compute alike; a result that is returned, or random, stays by itself."""
+    returned = {value for value in graph.outputs if isinstance(value, Node)}
+    seen: dict[Any, Node] = {}
+
+    def merge(new: Graph, node: Node, env: Env) -> Node | None:
+        if node in returned or node.target.kind == "random":
+            return None
+        key = (node.target.name, _key(map_nodes(node.args, env)), _key(map_nodes(node.kwargs, env)))
+        if key not in seen:
+            seen[key] = new.node_copy(node, env)
+        return seen[key]
+
+    return _rewritten(graph, merge)
+
+
+def _rewritten(graph: Graph, rewrite: Rewrite) -> Graph:
+    """A copy in which each call is what `rewrite(new graph, node, env)` returns; None keeps the call."""
+    new = Graph()
+    env: dict[Node, Any] = {}
+    for node in graph.nodes:
+        result = rewrite(new, node, env.__getitem__) if node.op == "call_function" else None
+        env[node] = new.node_copy(node, env.__getitem__) if result is None else result
+    return new
+
+
+def _key(value: Any) -> Any:
+    """Equal for arguments that mean the same: 1, 1.0 and True do not, nor do 0.0 and -0.0."""
+    if isinstance(value, Node):
+        return value
+    if isinstance(value, (tuple, list)):
+        return type(value), tuple([_key(v) for v in value])
+    if isinstance(value, dict):
+        return tuple(sorted((k, _key(v)) for k, v in value.items()))
+    return type(value), repr(value)

@@ -1,0 +1,96 @@
+"""The lab and PyTorch side by side: the same program on both, and what must be the same afterwards.
+
+In: an array. Out: a tensor of each. A program is a function of (module, *tensors), run with `labcore` and with `torch`.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import labcore as lab
+
+torch = pytest.importorskip("torch", reason="torch is a peer: `make peers`")
+
+NAMES = ("float32", "float64", "int64", "int32", "bool")
+
+
+def pair(array: Any, dtype: str | None = None, requires_grad: bool = False,
+         stride: tuple[int, ...] | None = None) -> tuple[Any, Any]:
+    """The array as a tensor of the lab and one of PyTorch, with these strides (in elements)."""
+    array = np.asarray(array, dtype=dtype and {"bool": "bool_"}.get(dtype, dtype))
+    ours, theirs = lab.tensor(array.tolist(), dtype=getattr(lab, str(array.dtype))), torch.tensor(array)
+    if array.size == 0:
+        ours = lab.zeros(array.shape, dtype=getattr(lab, str(array.dtype)))
+    if stride is not None:
+        order = sorted(range(array.ndim), key=lambda axis: -stride[axis])
+        back = [order.index(axis) for axis in range(array.ndim)]
+        ours = ours.permute(*order).contiguous().permute(*back)
+        theirs = theirs.permute(*order).contiguous().permute(*back)
+    if requires_grad:
+        ours, theirs = ours.detach().requires_grad_(), theirs.detach().requires_grad_()
+    return ours, theirs
+
+
+def run(program: Callable[..., Any], module: Any, tensors: list[Any]) -> Any:
+    """What a program returns, or the exception it raises."""
+    try:
+        return program(module, *tensors)
+    except Exception as error:  # whatever it is, the other side must raise the same
+        return error
+
+
+def check(program: Callable[..., Any], *pairs: tuple[Any, Any], ulps: int = 4) -> None:
+    """Run a program on both sides and compare all that it returns."""
+    ours = run(program, lab, [p[0] for p in pairs])
+    theirs = run(program, torch, [p[1] for p in pairs])
+    same(ours, theirs, ulps)
+
+
+def same(ours: Any, theirs: Any, ulps: int = 4) -> None:
+    """Equal in values, type, shape, strides, and whether gradients are wanted; exceptions in type and first line."""
+    if isinstance(theirs, Exception) or isinstance(ours, Exception):
+        _same_error(ours, theirs)
+    elif isinstance(theirs, (tuple, list)):
+        assert len(ours) == len(theirs)
+        for a, b in zip(ours, theirs):
+            same(a, b, ulps)
+    elif isinstance(theirs, torch.Tensor):
+        _same_tensor(ours, theirs, ulps)
+    else:
+        assert type(ours) is type(theirs) and (ours == theirs or ours != ours), (ours, theirs)
+
+
+def _same_error(ours: Any, theirs: Any) -> None:
+    assert isinstance(ours, Exception), f"PyTorch raises {theirs!r}, the lab returns {ours!r}"
+    assert isinstance(theirs, Exception), f"the lab raises {ours!r}, PyTorch returns {theirs!r}"
+    assert type(ours) is type(theirs), f"{ours!r} where PyTorch has {theirs!r}"
+    assert _first_line(ours) == _first_line(theirs)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).splitlines()[0].strip()
+
+
+def _same_tensor(ours: Any, theirs: Any, ulps: int) -> None:
+    assert type(ours) is lab.Tensor, f"{ours!r} where PyTorch has a tensor"
+    assert str(ours.dtype) == str(theirs.dtype)
+    assert tuple(ours.shape) == tuple(theirs.shape)
+    assert tuple(ours.stride()) == tuple(theirs.stride()), f"strides; shape {tuple(theirs.shape)}"
+    assert ours.requires_grad == theirs.requires_grad
+    close(ours.detach().numpy(), theirs.detach().numpy(), ulps)
+
+
+def close(ours: np.ndarray, theirs: np.ndarray, ulps: int) -> None:
+    """Equal to a few units in the last place; nan equals nan, and zeros keep their sign when ulps is 0."""
+    if theirs.dtype.kind != "f":
+        np.testing.assert_array_equal(ours, theirs)
+        return
+    if ulps == 0:
+        np.testing.assert_array_equal(np.signbit(ours) & ~np.isnan(ours), np.signbit(theirs) & ~np.isnan(theirs))
+        np.testing.assert_array_equal(ours, theirs)
+        return
+    tolerance = ulps * float(np.finfo(theirs.dtype).eps)
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance, equal_nan=True)
