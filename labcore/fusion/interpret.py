@@ -2,7 +2,8 @@
 
 In: a `Schedule` and its inputs.  Out: the outputs, and what was read and written while they were made.
 Invariant: it does what a printed kernel does: a value that is in hand is not read again, a value that never leaves a
-nest is not written, what does not vary along the inner loop is read before it; float32 is rounded after every step.
+nest is not written, what does not vary along the inner loop is read before it; float32 is rounded after every step, and
+sums, which add up in a wider type, once they are complete.
 """
 from __future__ import annotations
 
@@ -126,14 +127,14 @@ class Interpreter(Handler):
         self.memory[self.nest.storage(buffer)][at.value(self.env)] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
-        """A row result accumulates in hand, a column result in its own memory."""
+        """A row result accumulates in hand, a column result in its own memory; both are rounded when complete."""
         combine = PRIMITIVES[REDUCTIONS[kind]].fn
         if self.part == "rowred":
             old = self.in_hand[buffer, at]
-            self.in_hand[buffer, at] = Number(rounded(combine(old.value, value.value), old.dtype), old.dtype, False)
+            self.in_hand[buffer, at] = Number(combine(old.value, value.value), old.dtype, False)
         else:
             cells, place = self.memory[self.nest.storage(buffer)], at.value(self.env)
-            cells[place] = rounded(combine(cells[place], value.value), value.dtype)
+            cells[place] = combine(cells[place], value.value)
             self._count("folds", buffer, 2)
 
     def _count(self, table: str, buffer: str, times: int = 1) -> None:
@@ -143,11 +144,15 @@ class Interpreter(Handler):
 
     def run(self) -> None:
         """Every turn of every loop of the nest."""
-        for node in self.nest.reductions:
-            if self.nest.parts[node] == "colred":
-                self._clear(node)
+        columns = [n for n in self.nest.reductions if self.nest.parts[n] == "colred"]
+        for node in columns:
+            self._clear(node)
         with using(self):
             self._loop(self.nest.outer_loops, self._turn_of_row)
+        for node in columns:
+            cells = self.memory[node.out.storage]
+            for k, value in enumerate(list(cells)):
+                cells.quietly(k, rounded(value, node.out.dtype))
 
     def _clear(self, node: Node) -> None:
         cells, start = self.memory[node.out.storage], identity(node.step.kind, node.out.dtype)
@@ -171,13 +176,14 @@ class Interpreter(Handler):
                 self.nest.run(node)
             opened = [(n, self._offset(n)) for n in step.inside if self.nest.parts[n] == "rowred"]
             for node, at in opened:
-                start = rounded(identity(node.step.kind, node.out.dtype), node.out.dtype)
-                self.in_hand[node.name, at] = Number(start, node.out.dtype, False)
+                self.in_hand[node.name, at] = Number(identity(node.step.kind, node.out.dtype), node.out.dtype, False)
             if step.inside:
                 self._loop(self.nest.inner_loops, lambda: self._turn(step.inside))
             for node, at in opened:
+                total = rounded(self.in_hand[node.name, at].value, node.out.dtype)
+                self.in_hand[node.name, at] = Number(total, node.out.dtype, False)
                 if self.nest.homes[node.name] == "memory":
-                    self._write(node.name, at, self.in_hand[node.name, at].value)
+                    self._write(node.name, at, total)
 
     def _turn(self, nodes: Sequence[Node]) -> None:
         for node in nodes:

@@ -9,7 +9,6 @@ Inductor's GraphLowering does the same over ATen operators, with FallbackKernel 
 """
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -23,15 +22,9 @@ from .handlers import Reads
 from .ir import Buffer, Expr, Loops, ops, using
 from .lowering_pointwise import POINTWISE, NoLoops, Rule
 from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
-from .primitives import PRIMITIVES
 from .program import Extern, Operand, Program
-from .values import Computed, Leaf, Unlinear, Value, expanded, through
+from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 from .verdicts import Verdict
-
-# What a kernel's text uses itself: a buffer of that name would hide it.
-RESERVED = {"range", "float32", "float64", "int32", "int64", "bool", "math", "np", "inf", "nan", "radd", "call", *PRIMITIVES}
-LOCAL = re.compile(r"(i|t|tmp|acc)\d*")
-
 
 def lower(graph: Graph, fuse: bool = True) -> Program:
     """Lower a graph. Raises LoweringError for a graph that an earlier pass should have cleaned."""
@@ -95,10 +88,10 @@ class Lowering:
         if op.alias:
             return self.view(op, params.pop("input"), params)
         try:
-            if op.name in POINTWISE:
-                return self.pointwise(op, POINTWISE[op.name], params)
             if op.name in RULES:
                 return RULES[op.name](self, op, params)
+            if op.name in POINTWISE:
+                return self.pointwise(op, POINTWISE[op.name], params)
         except NoLoops as error:
             return self.extern(op, args, kwargs, str(error))
         return self.extern(op, args, kwargs, WITHOUT_LOOPS.get(op.name) or BY_KIND.get(op.kind) or NO_RULE)
@@ -114,7 +107,7 @@ class Lowering:
             return through(op, self.realize(value, value.node.name, realize.RESHAPED), dict(params))
 
     def pointwise(self, op: Op, rule: Rule, params: dict[str, Any]) -> Value:
-        meta = op.meta(**{k: v.meta if isinstance(v, Value) else v for k, v in params.items()})
+        meta = meta_of(op, params)
         operands = [params.pop(name) for name in rule.operands]
         typed = operands[rule.uncast:]
         dtype = rule.common(*[v.meta if isinstance(v, Value) else v for v in typed if v is not None])
@@ -148,7 +141,7 @@ class Lowering:
             return value
 
         given, named = stored(args), {k: stored(v) for k, v in kwargs.items()}
-        meta = op.meta(*_metas(args), **{k: _metas(v) for k, v in kwargs.items()})
+        meta = meta_of(op, op.bind(args, kwargs))
         out = self.buffer(self.node.name, meta, "output" if self.node in self.outputs else "temp")
         self.program.steps.append(Extern(out, self.node, op, given, named, tuple(operands), reason))
         return Leaf(meta, out)
@@ -174,13 +167,10 @@ class Lowering:
         return leaf
 
     def buffer(self, wanted: str, meta: TensorMeta, role: str) -> Buffer:
-        """A new buffer under the graph's name for it, or one near it where a kernel could not use that name."""
-        name = wanted
-        if name in RESERVED or LOCAL.fullmatch(name):
-            name = f"{wanted}_in" if role == "input" else f"{wanted}_out"
-        base, number = name, 1
+        """A new buffer under the graph's name for it; a number is added when that name has one already."""
+        name, number = wanted, 1
         while name in self.program.buffers or (name != wanted and name in self.names):
-            name, number = f"{base}_{number}", number + 1
+            name, number = f"{wanted}_{number}", number + 1
         found = self.program.buffers[name] = Buffer.new(name, meta.shape, meta.dtype, role, meta.stride)
         return found
 
@@ -235,12 +225,6 @@ def _cast_of(operand: Any, dtype: dtypes.dtype) -> Callable[[Any], Any]:
     if operand.meta.dtype is dtype:
         return _same
     return lambda value: ops.to_dtype(value, dtype)
-
-
-def _metas(value: Any) -> Any:
-    if isinstance(value, (list, tuple)):
-        return type(value)([_metas(v) for v in value])
-    return value.meta if isinstance(value, Value) else value
 
 
 def _prune(program: Program) -> None:

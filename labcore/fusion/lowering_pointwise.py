@@ -72,12 +72,6 @@ def _divides(dtype: dtypes.dtype, params: Mapping[str, Any]) -> None:
         raise NoLoops("an integer division by zero must raise, and only the eager operator does")
 
 
-def _whole_power(dtype: dtypes.dtype, params: Mapping[str, Any]) -> None:
-    exponent = params["exponent"]
-    if not dtype.is_floating_point and not (isinstance(exponent, int) and exponent >= 0):
-        raise NoLoops("an integer to a negative power must raise, and only the eager operator does")
-
-
 for _name in ("mul", "maximum", "minimum"):
     rule(_name, "input other", _plain(_name))
 rule("add", "input other", _scaled("add"))
@@ -85,7 +79,7 @@ rule("sub", "input other", _scaled("sub"))
 rule("div", "input other", _plain("div"), float_type)
 rule("floor_divide", "input other", _plain("floor_divide"), check=_divides)
 rule("remainder", "input other", _plain("remainder"), check=_divides)
-rule("pow", "input exponent", _plain("pow"), check=_whole_power)
+rule("pow", "input exponent", _plain("pow"))
 for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "bitwise_xor"):
     rule(_name, "input other", lambda dtype, a, b, name=_name: getattr(ops, name)(a, b))
 for _name in ("neg", "abs", "relu", "bitwise_not"):
@@ -98,6 +92,7 @@ rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a),
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
 rule("clone", "input", lambda dtype, a, contiguous=False: a)
 rule("_to_copy", "input", lambda _, a, dtype: ops.to_dtype(a, dtype))
+rule("copy", "src", lambda _, a, input: ops.to_dtype(a, input.meta.dtype))  # `input` gives layout and type only
 
 
 def _sign(dtype: dtypes.dtype, a: Any) -> Any:
@@ -122,6 +117,18 @@ for _name, _primitive in (("logical_and", "bitwise_and"), ("logical_or", "bitwis
     rule(_name, "input other",
          lambda dtype, a, b, name=_primitive: getattr(ops, name)(_truth(dtype, a), _truth(dtype, b)))
 rule("logical_not", "input", lambda dtype, a: ops.bitwise_not(_truth(dtype, a)))
+
+
+# ---- powers that eager mode multiplies or takes roots for ------------------------------------------
+
+EXACT_POWERS: dict[Any, Body] = {
+    0.5: lambda dtype, a: ops.sqrt(a),
+    -0.5: lambda dtype, a: ops.rsqrt(a),
+    2: lambda dtype, a: ops.mul(a, a),
+    3: lambda dtype, a: ops.mul(ops.mul(a, a), a),
+    -1: lambda dtype, a: ops.div(ops.constant(1, dtype), a),
+    -2: lambda dtype, a: ops.div(ops.constant(1, dtype), ops.mul(a, a)),
+}
 
 
 # ---- choices -------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from ..ops import Op
 from ..ops.reductions import reduced_axes
 from . import realize
 from .ir import ops
-from .values import Computed, Leaf, Value
+from .lowering_pointwise import EXACT_POWERS, POINTWISE, Rule
+from .values import Computed, Leaf, Value, meta_of
 
 if TYPE_CHECKING:
     from .lowering import Lowering
@@ -35,12 +36,12 @@ WITHOUT_LOOPS = {
 
 
 def _sum(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
-    return reduce(lowering, "sum", params, _meta(op, params), lowering.node.name)
+    return reduce(lowering, "sum", params, meta_of(op, params), lowering.node.name)
 
 
 def _mean(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     """The sum, divided by how many there were; the division is lazy."""
-    meta = _meta(op, params)
+    meta = meta_of(op, params)
     value = params["input"]
     axes = reduced_axes(params["dim"], value.meta.ndim)
     count = 1
@@ -51,7 +52,7 @@ def _mean(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
 
 
 def _extreme(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
-    return lambda lowering, op, params: reduce(lowering, kind, params, _meta(op, params), lowering.node.name)
+    return lambda lowering, op, params: reduce(lowering, kind, params, meta_of(op, params), lowering.node.name)
 
 
 RULES.update(sum=_sum, mean=_mean, amax=_extreme("amax"), amin=_extreme("amin"))
@@ -73,13 +74,29 @@ def reduce(lowering: Lowering, kind: str, params: dict[str, Any], meta: TensorMe
     return Leaf(meta, out)
 
 
+# ---- powers --------------------------------------------------------------------------------------
+
+
+def _pow(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+    """Some exponents are products and roots in eager mode, and so here."""
+    dtype, exponent = meta_of(op, params).dtype, params["exponent"]
+    exact = None if isinstance(exponent, Value) or isinstance(exponent, bool) else EXACT_POWERS.get(exponent)
+    if exact is None or not dtype.is_floating_point:
+        return lowering.pointwise(op, POINTWISE["pow"], params)
+    rule = Rule(("input",), lambda dtype, a, exponent: exact(dtype, a), lambda _: dtype)
+    return lowering.pointwise(op, rule, params)
+
+
+RULES["pow"] = _pow
+
+
 # ---- factories -----------------------------------------------------------------------------------
 
 
 def _filled(number: Any) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
     """A constant; `number` takes the parameters, or is the number."""
     def lower(lowering: Lowering, op: Op, params: dict[str, Any]) -> Computed:
-        meta = _meta(op, params)
+        meta = meta_of(op, params)
         value = params["fill_value"] if number is None else number
         return lowering.computed(meta, [], lambda: ops.constant(value, meta.dtype))
     return lower
@@ -90,21 +107,18 @@ for _name, _number in (("full", None), ("zeros", 0), ("ones", 1)):
 
 
 def _arange(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
-    """start + step * i, computed in the result's type."""
-    meta = _meta(op, params)
+    """start + step * i, computed in the widest type of its kind."""
+    meta = meta_of(op, params)
     start, end, step = params["start"], params["end"], params["step"]
     first = 0 if end is None else start  # arange(end)
+    wide = dtypes.float64 if meta.dtype.is_floating_point else dtypes.int64
     counting = Leaf(TensorMeta.contiguous(meta.shape, dtypes.int64), None)
 
     def body(i: Any) -> Any:
-        scaled = ops.mul(ops.to_dtype(i, meta.dtype), ops.constant(step, meta.dtype))
-        return ops.add(ops.constant(first, meta.dtype), scaled)
+        scaled = ops.mul(ops.to_dtype(i, wide), ops.constant(step, wide))
+        return ops.to_dtype(ops.add(ops.constant(first, wide), scaled), meta.dtype)
 
     return lowering.computed(meta, [counting], body)
 
 
 RULES["arange"] = _arange
-
-
-def _meta(op: Op, params: dict[str, Any]) -> TensorMeta:
-    return op.meta(**{k: v.meta if isinstance(v, Value) else v for k, v in params.items()})

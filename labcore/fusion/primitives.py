@@ -49,20 +49,17 @@ def _div(a: float, b: float) -> float:
 
 
 def _floor_divide(a: Any, b: Any) -> Any:
-    if isinstance(a, int):
-        return a // b
-    quotient = _div(a, b)
-    if not math.isfinite(quotient) or math.isinf(b):
-        return quotient if math.isinf(quotient) or quotient != quotient else float(-1.0 if a * b < 0 else quotient)
-    return a // b
+    return a // b if b != 0 else _div(a, b)
 
 
 def _remainder(a: Any, b: Any) -> Any:
+    """Of the divisor's sign; a zero keeps the dividend's."""
     if isinstance(a, int):
         return a % b
-    if b == 0 or math.isinf(a) or a != a or b != b:
+    if b == 0 or math.isinf(a):
         return math.nan
-    return a % b
+    rest = math.fmod(a, b)
+    return rest + b if rest != 0 and (rest < 0) != (b < 0) else rest
 
 
 def _pow(a: Any, b: Any) -> Any:
@@ -100,15 +97,15 @@ def _sigmoid(a: float) -> float:
 
 
 def _relu(a: Any) -> Any:
-    return a if a > 0 or a != a else type(a)(0)  # a nan passes through
+    return a if a >= 0 or a != a else type(a)(0)  # nan and -0.0 pass through
 
 
 def _maximum(a: Any, b: Any) -> Any:
-    return a if a > b or a != a else b  # a nan wins
+    return a if a >= b or a != a else b  # a nan wins, and so does the first of two equals
 
 
 def _minimum(a: Any, b: Any) -> Any:
-    return a if a < b or a != a else b
+    return a if a <= b or a != a else b
 
 
 # ---- the table -----------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ comes to the same and keeps offsets linear by construction. Offsets here are num
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -103,6 +103,17 @@ class Computed(Value):
                 todo.append((value, True))
                 todo += [(a, False) for a in value.args if isinstance(a, Computed)]
         return iter(seen.values())
+
+
+def meta_of(op: Op, params: Mapping[str, Any]) -> TensorMeta:
+    """What an operator makes of values."""
+    return op.meta(**{k: _metas(v) for k, v in params.items()})
+
+
+def _metas(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)([_metas(v) for v in value])
+    return value.meta if isinstance(value, Value) else value
 
 
 def through(op: Op, value: Value, params: dict[str, Any]) -> Value:
