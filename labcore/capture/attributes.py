@@ -1,0 +1,184 @@
+"""Attributes: of tensors, modules, functions and plain objects.
+
+In: a variable and a name.  Out: the attribute's variable, under a guard only when it is looked at later.
+Invariant: no code of the user's runs. Where Python's lookup would run some (a property, `__getattr__`), capture stops.
+"""
+from __future__ import annotations
+
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+from ..guards import Source, kinds
+from ..tensor import Tensor
+from ..tensor.methods import Methods
+from ..tensor.size import Size
+from .breaks import Break, WouldRaise
+from .variables import (
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    Lazy,
+    ListVariable,
+    MethodVariable,
+    ObjectVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from .interpreter.core import Interpreter
+
+# What is known of a tensor without its numbers.
+TENSOR_FACTS = {
+    "shape": lambda meta: Size(meta.shape),
+    "dtype": lambda meta: meta.dtype,
+    "device": lambda meta: meta.device,
+    "ndim": lambda meta: meta.ndim,
+    "requires_grad": lambda meta: meta.requires_grad,
+    "itemsize": lambda meta: meta.dtype.itemsize,
+    "nbytes": lambda meta: meta.nbytes,
+}
+TENSOR_VIEWS = ("T", "mT")
+
+
+def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
+    """variable.name."""
+    if isinstance(variable, Lazy) and type(variable.value) is ModuleType:
+        # The module itself is not guarded: what counts is what the whole path leads to.
+        return _of_module(vm, variable.value, name, variable.source)
+    owner = vm.look(variable)
+    if isinstance(owner, TensorVariable):
+        return _of_tensor(vm, owner, name)
+    if isinstance(owner, ObjectVariable):
+        return _of_object(vm, owner, name)
+    if isinstance(owner, Constant):
+        return _of_constant(vm, owner, name)
+    if isinstance(owner, (TupleVariable, ListVariable, DictVariable)):
+        kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
+        if not hasattr(kind, name):
+            raise WouldRaise(AttributeError(name))
+        return MethodVariable(owner, name)
+    if isinstance(owner, FunctionVariable) and owner.value is not None and name in vars(owner.value):
+        assert owner.source is not None
+        return vm.lazy(owner.source.attribute(name), vars(owner.value)[name])
+    raise Break("attribute", name=name, what=f"a {owner.kind}")
+
+
+def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
+    """hasattr(variable, name); for an object's missing attribute, under a guard that it is still missing."""
+    try:
+        attribute(vm, variable, name)
+    except WouldRaise:
+        owner = vm.look(variable)
+        if isinstance(owner, ObjectVariable):
+            code = f"not hasattr({owner.home}, {name!r})"
+            words = f"{owner.source.name!r} now has the attribute {name!r}"
+            vm.builder.add(kinds.condition("HASATTR", owner.source.name, code, owner.home,
+                                           f"no attribute {name!r}", words, vm.builder.origin))
+        return False
+    return True
+
+
+_TYPES: dict[type, type] = {TupleVariable: tuple, ListVariable: list, DictVariable: dict}
+
+
+def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
+    if name in TENSOR_FACTS:
+        return Constant(TENSOR_FACTS[name](owner.meta))
+    if name in TENSOR_VIEWS:
+        return vm.operators.get(owner, name)
+    if not hasattr(Tensor, name):
+        raise WouldRaise(AttributeError(f"'Tensor' object has no attribute {name!r}"))
+    if callable(getattr(Tensor, name)) or hasattr(Methods, name):
+        return MethodVariable(owner, name)
+    raise Break("unknown-method", name=name)
+
+
+def _of_module(vm: Interpreter, module: ModuleType, name: str, source: Source) -> Variable:
+    if name in vars(module):
+        return vm.lazy(source.attribute(name), vars(module)[name])
+    if hasattr(ModuleType, name) or "__getattr__" in vars(module):
+        raise Break("attribute", name=name, what=f"module {module.__name__}")
+    raise WouldRaise(AttributeError(f"module {module.__name__!r} has no attribute {name!r}"))
+
+
+def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
+    value = owner.value
+    if type(value) is ModuleType:
+        from ..guards import source
+        return _of_module(vm, value, name, source.constant(value.__name__, owner.home))
+    from .interpreter.fold import is_plain, wrapped
+    if not is_plain(value):
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    try:
+        found = getattr(value, name)
+    except AttributeError as error:
+        raise WouldRaise(error) from None
+    return MethodVariable(owner, name) if callable(found) and not is_plain(found) else wrapped(found)
+
+
+def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
+    """Python's lookup on a plain object: data descriptors, the instance, the class."""
+    value, kind = owner.value, type(owner.value)
+    where, shared = _class_attribute(kind, name)
+    if kind.__getattribute__ is not object.__getattribute__:
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    if hasattr(type(shared), "__set__") or hasattr(type(shared), "__delete__"):
+        if type(shared).__name__ == "member_descriptor":  # a __slots__ entry is plain data
+            return _read(vm, owner, name)
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    own = _own_attributes(value)
+    if name in own:
+        return vm.lazy(owner.source.attribute(name), own[name])
+    if where is None:
+        if any("__getattr__" in vars(c) for c in kind.__mro__):
+            raise Break("attribute", name=name, what=f"a {owner.kind}")
+        raise WouldRaise(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))
+    _guard_not_own(vm, owner, name)
+    return _from_class(vm, owner, kind, name, shared)
+
+
+def _from_class(vm: Interpreter, owner: ObjectVariable, kind: type, name: str, shared: Any) -> Variable:
+    if type(kind) is not type:
+        raise Break("attribute", name=name, what=f"a {owner.kind}")  # a metaclass may answer for the class
+    builder = vm.builder
+    source = Source(f"{kind.__name__}.{name}", f"{builder.constant(kind, kind.__name__)}.{name}", fallible=True)
+    if type(shared) is FunctionType:
+        return MethodVariable(owner, name, vm.look(vm.lazy(source, shared)))
+    if type(shared) is staticmethod:
+        return vm.lazy(source, shared.__func__)
+    if hasattr(type(shared), "__get__"):
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    return vm.lazy(source, shared)
+
+
+def _read(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
+    try:
+        return vm.lazy(owner.source.attribute(name), getattr(owner.value, name))
+    except AttributeError as error:
+        raise WouldRaise(error) from None
+
+
+def _own_attributes(value: Any) -> dict[str, Any]:
+    try:
+        return object.__getattribute__(value, "__dict__")
+    except AttributeError:
+        return {}
+
+
+def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
+    if not hasattr(owner.value, "__dict__"):
+        return
+    code = f"{name!r} not in {owner.home}.__dict__"
+    words = f"{owner.source.name!r} now has its own attribute {name!r}"
+    vm.builder.add(kinds.condition("NOT_PRESENT_IN_DICT", owner.source.name, code, owner.home,
+                                   f"no own attribute {name!r}", words, vm.builder.origin))
+
+
+def _class_attribute(kind: type, name: str) -> tuple[type | None, Any]:
+    """The class of the MRO that defines `name`, and its raw value."""
+    for cls in kind.__mro__:
+        if name in vars(cls):
+            return cls, vars(cls)[name]
+    return None, None

@@ -1,0 +1,159 @@
+"""Why capture stops: every reason there is, with what it means and what to change.
+
+In: an id and the particulars.  Out: a `Break`, which becomes a GraphBreak event or, under fullgraph=True, `Unsupported`.
+Invariant: no reason is given that is not registered here; tests go through the table.
+PyTorch keeps 517 such entries as JSON; ids here are words, so that a text can be looked up by what it says.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..trace import GraphBreak, Origin
+
+
+@dataclass(frozen=True)
+class Reason:
+    """`what` happened, `why` capture cannot go on, and a `hint`; {particulars} are filled in."""
+
+    what: str
+    why: str
+    hint: str
+
+
+class Break(Exception):
+    """Capture ends before this instruction: it is CPython's to run."""
+
+    def __init__(self, id: str, **particulars: object) -> None:
+        reason = REASONS[id]
+        self.id = id
+        self.what, self.why, self.hint = (
+            text.format(**particulars) for text in (reason.what, reason.why, reason.hint)
+        )
+        self.origin: Origin | None = None
+        super().__init__(self.what)
+
+    def event(self) -> GraphBreak:
+        return GraphBreak(self.id, self.what, self.why, self.hint, self.origin)
+
+
+class WouldRaise(Exception):
+    """CPython will raise at this instruction, and nobody in the captured frames catches it."""
+
+    def __init__(self, error: BaseException | None) -> None:
+        self.error = error
+        super().__init__(repr(error))
+
+
+_RUN_OUTSIDE = "Move it before or after the compiled function, or leave it: this function then runs eagerly."
+
+REASONS: dict[str, Reason] = {
+    # ---- values that only exist when the program runs
+    "data-dependent-branch": Reason(
+        "branch on a tensor's value",
+        "Which way to go depends on numbers in a tensor. Capture sees shapes and types, never numbers.",
+        "Compute both sides and choose with torch.where(condition, a, b), or branch on a shape or a Python value.",
+    ),
+    "tensor-to-python": Reason(
+        "Tensor.{name}() needs the tensor's numbers",
+        "The result is a Python value that only exists after the operators before it have run.",
+        "Keep the value a tensor (sum, where, comparisons work on tensors), or call it after the compiled function.",
+    ),
+    "data-dependent-shape": Reason(
+        "the shape of the result of {name} depends on data",
+        "Every shape in a graph is known while it is captured; this one needs the tensor's numbers.",
+        "Keep the full shape and blank out what is not wanted: torch.where(mask, x, 0).",
+    ),
+    # ---- effects
+    "side-effect-call": Reason(
+        "call of {name}",
+        "{name} does something outside the tensors. Captured code runs as a graph, which has no place for that.",
+        _RUN_OUTSIDE,
+    ),
+    "mutation": Reason(
+        "{what} is changed in place",
+        "It existed before the call, so others can see the change. A graph only computes new values.",
+        "Make a new value and return it.",
+    ),
+    "inplace-operator": Reason(
+        "in-place operator {name}",
+        "It overwrites a tensor that others may hold. Captured graphs only make new tensors.",
+        "Use the operator without the underscore: y = x.{pure}(...), or x = x + 1 instead of x += 1.",
+    ),
+    "random-operator": Reason(
+        "random operator {name}",
+        "Each call must draw new numbers from the generator; a graph has no state of its own.",
+        "Draw the numbers before the call and pass them in as an argument.",
+    ),
+    # ---- calls
+    "unknown-call": Reason(
+        "call of {name}",
+        "Capture reads Python bytecode and knows the lab's operators and some builtins; {name} is neither.",
+        "Use a tensor operator, or call it outside of the compiled function.",
+    ),
+    "disabled-call": Reason(
+        "call of {name}, which is under compiler.disable",
+        "{reason}",
+        "Remove the disable, or accept that this function runs eagerly.",
+    ),
+    "graph-break-call": Reason(
+        "graph_break() was called",
+        "{reason}",
+        "Remove the call of graph_break().",
+    ),
+    "unknown-method": Reason(
+        "Tensor.{name}",
+        "Capture has no rule for this attribute of a tensor.",
+        "Use an operator of the lab that capture knows, or call it outside of the compiled function.",
+    ),
+    "deep-recursion": Reason(
+        "more than {limit} nested calls",
+        "Every call is unrolled into the graph, and a recursion this deep gives a program nobody wants to compile.",
+        "Use a loop, or compile the function that one level runs.",
+    ),
+    "too-long": Reason(
+        "more than {limit} instructions were unrolled",
+        "Loops over Python values are unrolled into the graph; this one makes it too long.",
+        "Work on whole tensors instead of looping over elements, or compile the body of the loop.",
+    ),
+    # ---- Python that has no rule
+    "generator": Reason(
+        "{name} is a generator or a coroutine",
+        "Its frame is left and entered again, which capture does not follow.",
+        "Return a list or a tuple instead of yielding.",
+    ),
+    "no-bytecode": Reason(
+        "{name} has no Python bytecode",
+        "Capture reads bytecode, and this is implemented in C or is a class.",
+        "Wrap it in a Python function that calls tensor operators.",
+    ),
+    "opcode": Reason(
+        "Python instruction {name}",
+        "Capture has no rule for this instruction.",
+        "Write this expression or statement in another way, or move it out of the compiled function.",
+    ),
+    "operation": Reason(
+        "{what}",
+        "Capture has no rule for this operation on these types.",
+        "Use tensors, numbers, tuples and lists here, or do it outside of the compiled function.",
+    ),
+    "attribute": Reason(
+        "attribute {name!r} of {what}",
+        "Finding it would run the object's own code (a property, a descriptor or __getattr__), or it is no plain value.",
+        "Read the attribute before the call and pass its value in.",
+    ),
+    "exception-caught": Reason(
+        "an exception is raised inside of try or with",
+        "What happens next is decided by an exception handler, which capture does not follow.",
+        "Test the condition instead of catching the exception.",
+    ),
+    "tensor-subclass": Reason(
+        "{name} is a subclass of Tensor",
+        "Its methods may be overridden, so operators on it need not mean what they mean on a Tensor.",
+        "Pass a plain Tensor.",
+    ),
+    "inference-tensor": Reason(
+        "{name} was made under inference_mode",
+        "Such a tensor keeps no version, so it must not be recorded for a backward outside of inference_mode.",
+        "Clone it first, or call the function under inference_mode.",
+    ),
+}

@@ -1,0 +1,162 @@
+"""Code objects as the interpreter reads them: one dialect for CPython 3.11, 3.12 and 3.13.
+
+In: a code object.  Out: `Bytecode`, instructions by offset, in the names and arguments of the table below.
+All that differs between the three versions is in this file; whatever is not translated keeps CPython's name.
+
+    ours                 argument              3.11                        3.12                3.13
+    NOP                  -                     PRECALL, KW_NAMES           KW_NAMES            -
+    LOAD_FAST            slot                  LOAD_FAST, LOAD_CLOSURE     + LOAD_FAST_CHECK   LOAD_CLOSURE is LOAD_FAST
+    LOAD_ATTR            (name, is a method)   LOAD_ATTR | LOAD_METHOD     bit 0               bit 0
+    LOAD_GLOBAL          (name, with NULL)     bit 0, NULL below           NULL below          NULL above
+    CALL                 (count, keywords)     KW_NAMES before PRECALL     KW_NAMES before     CALL_KW: names on the stack
+    COMPARE_OP           (operator, to bool)   -                           -                   bit 4 of the argument
+    POP_JUMP_IF_X        offset                ..FORWARD../..BACKWARD..    forward only        TO_BOOL before it
+    JUMP_IF_X_OR_POP     offset                yes                         COPY, POP_JUMP      COPY, TO_BOOL, POP_JUMP
+    FOR_ITER             offset after the loop directly                    + END_FOR           + END_FOR, POP_TOP
+    FORMAT               (conversion, spec)    FORMAT_VALUE                FORMAT_VALUE        CONVERT_VALUE, FORMAT_SIMPLE
+    INTRINSIC            name                  LIST_TO_TUPLE ...           CALL_INTRINSIC_1    CALL_INTRINSIC_1
+"""
+from __future__ import annotations
+
+import dis
+import sys
+from dataclasses import dataclass
+from types import CodeType
+from typing import Any
+
+from ..trace import Origin
+
+V12, V13 = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
+
+NOTHING = frozenset("NOP RESUME PRECALL KW_NAMES EXTENDED_ARG CACHE MAKE_CELL COPY_FREE_VARS".split())
+RENAMED = {
+    "LOAD_FAST_CHECK": "LOAD_FAST",
+    "LOAD_CLOSURE": "LOAD_FAST",
+    "LOAD_METHOD": "LOAD_ATTR",
+    "CALL_KW": "CALL",
+    "JUMP_FORWARD": "JUMP",
+    "JUMP_BACKWARD": "JUMP",
+    "JUMP_BACKWARD_NO_INTERRUPT": "JUMP",
+    "FORMAT_VALUE": "FORMAT",
+    "FORMAT_SIMPLE": "FORMAT",
+    "FORMAT_WITH_SPEC": "FORMAT",
+    "LIST_TO_TUPLE": "INTRINSIC",
+    "UNARY_POSITIVE": "INTRINSIC",
+    "CALL_INTRINSIC_1": "INTRINSIC",
+}
+INTRINSICS = {"INTRINSIC_LIST_TO_TUPLE": "LIST_TO_TUPLE", "INTRINSIC_UNARY_POSITIVE": "UNARY_POSITIVE"}
+ON_THE_STACK = None  # keyword names of CALL_KW
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """`op` and `arg` in our dialect; `original` is CPython's instruction."""
+
+    op: str
+    arg: Any
+    offset: int
+    original: dis.Instruction
+
+    @property
+    def positions(self) -> dis.Positions | None:
+        return self.original.positions
+
+
+class Bytecode:
+    """`at[offset]` is an instruction, `after[offset]` the next one's offset, `handler(offset)` who catches there."""
+
+    def __init__(self, code: CodeType) -> None:
+        self.code = code
+        listing = list(dis.get_instructions(code))
+        self.after = {a.offset: b.offset for a, b in zip(listing, listing[1:])}
+        self._raw = {ins.offset: ins for ins in listing}
+        self._before = {b.offset: a for a, b in zip(listing, listing[1:])}
+        self._handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        self.at = {ins.offset: self._translate(ins) for ins in listing}
+        self.slots = slots(code)
+
+    def handler(self, offset: int) -> Any:
+        """The exception table's entry for an offset, or None."""
+        return next((e for e in self._handlers if e.start <= offset < e.end), None)
+
+    def origin(self, offset: int) -> Origin:
+        """The user's place that the instruction at `offset` came from."""
+        where = self.at[offset].positions
+        line, end, column, end_column = where if where is not None else (None,) * 4
+        known = [-1 if v is None else v for v in (column, end, end_column)]
+        return Origin(self.code.co_filename, line or self.code.co_firstlineno, *known, self.code.co_qualname)
+
+    def _translate(self, ins: dis.Instruction) -> Instruction:
+        name = ins.opname
+        if name in NOTHING:
+            op = "NOP"
+        elif name.startswith("POP_JUMP_"):
+            op = "POP_JUMP_" + name[name.index("IF_"):]
+        else:
+            op = RENAMED.get(name, name)
+        return Instruction(op, self._argument(op, ins), ins.offset, ins)
+
+    def _argument(self, op: str, ins: dis.Instruction) -> Any:
+        name, arg = ins.opname, ins.arg or 0
+        match op:
+            case "LOAD_ATTR":
+                return ins.argval, name == "LOAD_METHOD" or V12 and bool(arg & 1)
+            case "LOAD_GLOBAL":
+                return ins.argval, bool(arg & 1)
+            case "CALL":
+                return arg, ON_THE_STACK if name == "CALL_KW" else self._keywords(ins)
+            case "COMPARE_OP":
+                return dis.cmp_op[arg >> (5 if V13 else 4 if V12 else 0)], V13 and bool(arg & 16)
+            case "BINARY_OP":
+                return ins.argrepr.removesuffix("="), ins.argrepr.endswith("=")
+            case "FOR_ITER":
+                return self._after_loop(ins.argval)
+            case "FORMAT":
+                return _format(ins)
+            case "INTRINSIC":
+                return INTRINSICS.get(ins.argrepr, ins.argrepr) if name == "CALL_INTRINSIC_1" else name
+            case "LOAD_FAST" | "STORE_FAST" | "DELETE_FAST" | "LOAD_DEREF" | "STORE_DEREF" | "LOAD_FAST_AND_CLEAR":
+                return arg
+            case "LOAD_FAST_LOAD_FAST" | "STORE_FAST_LOAD_FAST" | "STORE_FAST_STORE_FAST":
+                return arg >> 4, arg & 15
+            case "LOAD_CONST" | "RETURN_CONST" | "JUMP":
+                return ins.argval
+        return ins.argval if "JUMP" in op or "ATTR" in op or "GLOBAL" in op else arg
+
+    def _keywords(self, call: dis.Instruction) -> tuple[str, ...]:
+        """3.11 and 3.12: the KW_NAMES of a CALL stands right before it, or before its PRECALL."""
+        before = self._before[call.offset]
+        if before.opname == "PRECALL":
+            before = self._before[before.offset]
+        return self.code.co_consts[before.arg] if before.opname == "KW_NAMES" else ()
+
+    def _after_loop(self, target: int) -> int:
+        """3.12 and 3.13 put END_FOR (and POP_TOP) where an exhausted loop jumps to; CPython skips them."""
+        if self._raw[target].opname == "END_FOR":
+            target = self.after[target]
+            if V13 and self._raw[target].opname == "POP_TOP":
+                target = self.after[target]
+        return target
+
+
+def _format(ins: dis.Instruction) -> tuple[str, bool]:
+    """(conversion, a specification is on the stack); the conversion is one of "", "s", "r", "a"."""
+    arg = ins.arg or 0
+    if ins.opname == "FORMAT_VALUE":
+        return ("", "s", "r", "a")[arg & 3], bool(arg & 4)
+    return "", ins.opname == "FORMAT_WITH_SPEC"
+
+
+def slots(code: CodeType) -> list[str]:
+    """Names of a frame's variables in CPython's order: locals, cells that are no local, free variables."""
+    cells = [name for name in code.co_cellvars if name not in code.co_varnames]
+    return [*code.co_varnames, *cells, *code.co_freevars]
+
+
+_tables: dict[int, Bytecode] = {}
+
+
+def bytecode(code: CodeType) -> Bytecode:
+    """By identity: equal code objects may be different ones. The table keeps its code alive, so its id is its own."""
+    table = _tables.get(id(code))
+    return table or _tables.setdefault(id(code), Bytecode(code))

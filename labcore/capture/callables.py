@@ -1,0 +1,43 @@
+"""Functions that mean something of their own while capturing: `is_compiling`, disabled and compiled functions.
+
+In: a meaning, registered beside the function.  Out: what a call of it becomes.
+Invariant: a meaning belongs to one function object; `functools.wraps` copies attributes, so attributes would not do.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from .variables import Constant, FunctionVariable, Variable
+
+if TYPE_CHECKING:
+    from .interpreter.core import Interpreter
+
+# Gives the call's result, or a function to be called in its place; may raise Break.
+Meaning = Callable[["Interpreter", FunctionVariable, "list[Variable]", "dict[str, Variable]"], Variable]
+_meanings: WeakKeyDictionary[FunctionType, Meaning] = WeakKeyDictionary()
+
+
+def means(function: Callable, meaning: Meaning) -> None:
+    """From now on capture treats a call of `function` as `meaning` says."""
+    assert isinstance(function, FunctionType)
+    _meanings[function] = meaning
+
+
+def means_constant(function: Callable, value: Callable[[], object]) -> None:
+    """A call of `function` is the constant that `value()` gives at capture."""
+    means(function, lambda vm, called, args, kwargs: Constant(value()))
+
+
+def means_operator(function: Callable) -> None:
+    """`function` only rewrites its arguments into calls of operators, as a method of Tensor does."""
+    means(function, lambda vm, called, args, kwargs: vm.operators.call(function, args, kwargs))
+
+
+def special_function(vm: Interpreter, function: FunctionVariable, args: list[Variable],
+                     kwargs: dict[str, Variable]) -> Variable | None:
+    """What a call of a function with a meaning becomes, or None for any other function."""
+    meaning = None if function.value is None else _meanings.get(function.value)
+    return None if meaning is None else meaning(vm, function, args, kwargs)

@@ -1,0 +1,123 @@
+"""The end of a variant: Python that makes what the user's function returns.
+
+In: the result's variable.  Out: lines of code, and the nodes that the graph has to output.
+Invariant: one object is made once, however often it is reached, and what came in goes out as the very same object.
+New lists, dicts and cells are made empty and filled last, so they may contain each other, or themselves.
+"""
+from __future__ import annotations
+
+from types import CellType, FunctionType
+
+from ..graph import Node
+from ..guards import GuardBuilder
+from .breaks import Break
+from .looking import Looker
+from .variables import (
+    CellVariable,
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    Lazy,
+    ListVariable,
+    MethodVariable,
+    SliceVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+
+LITERALS = (int, str, bool, type(None), bytes)
+
+
+class Exit:
+    """`build` gives Python for a variable; `lines` then make what it names. `outputs` maps nodes to their names."""
+
+    def __init__(self, builder: GuardBuilder, looker: Looker) -> None:
+        self.builder, self.looker = builder, looker
+        self.outputs: dict[Node, str] = {}
+        self.lines: list[str] = []
+        self._made: dict[Variable, str] = {}
+        self._unfilled: list[Variable] = []
+
+    def finish(self, variable: Variable) -> str:
+        """Python for the result, after `lines`. Raises Break for a value that cannot be made anew."""
+        text = self.build(variable)
+        while self._unfilled:
+            self._fill(self._unfilled.pop(0))
+        return text
+
+    def build(self, variable: Variable) -> str:
+        if isinstance(variable, Lazy):
+            return self.build(variable.seen) if variable.seen is not None else self.builder.load(variable.source)
+        if variable.home:
+            return variable.home
+        if isinstance(variable, TensorVariable):
+            assert variable.node is not None
+            if variable.node not in self.outputs:
+                self.outputs[variable.node] = self.builder.names.new(variable.node.name)
+            return self.outputs[variable.node]
+        if isinstance(variable, Constant):
+            return self._constant(variable)
+        if variable not in self._made:
+            self._made[variable] = self._make(variable)
+        return self._made[variable]
+
+    def _constant(self, variable: Constant) -> str:
+        value = variable.value
+        if type(value) in LITERALS:
+            return repr(value)
+        return self.builder.constant(value, getattr(value, "__name__", None) or type(value).__name__)
+
+    def _make(self, variable: Variable) -> str:
+        if isinstance(variable, ListVariable):
+            return self._later(variable, "list_", "[]")
+        if isinstance(variable, DictVariable):
+            return self._later(variable, "dict_", "{}")
+        if isinstance(variable, CellVariable):
+            return self._later(variable, "cell", f"{self.builder.constant(CellType, 'CellType')}()")
+        if isinstance(variable, TupleVariable):
+            return self._named("tuple_", self._tuple(variable.items)) if len(variable.items) else "()"
+        if isinstance(variable, SliceVariable):
+            return self._named("slice_", f"slice{self._tuple(list(variable.parts))}")
+        if isinstance(variable, FunctionVariable):
+            return self._function(variable)
+        if isinstance(variable, MethodVariable):
+            return self._named(variable.name, f"{self.build(variable.owner)}.{variable.name}")
+        raise Break("operation", what=f"a {variable.kind} that leaves the function")
+
+    def _tuple(self, items: list[Variable]) -> str:
+        texts = [self.build(item) for item in items]
+        return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
+
+    def _named(self, hint: str, text: str) -> str:
+        name = self.builder.names.new(hint)
+        self.lines.append(f"{name} = {text}")
+        return name
+
+    def _later(self, variable: Variable, hint: str, text: str) -> str:
+        self._unfilled.append(variable)
+        return self._named(hint, text)
+
+    def _function(self, made: FunctionVariable) -> str:
+        if made.annotated:
+            raise Break("operation", what="a function with annotations that leaves the function it was made in")
+        code = self.builder.constant(made.code, f"{made.code.co_name}_code")
+        space = self.builder.constant(made.namespace, "G")
+        kind = self.builder.constant(FunctionType, "FunctionType")
+        parts = f"{code}, {space}, None, {self._tuple(made.defaults)}, {self._tuple(made.cells)}"
+        name = self._named(made.code.co_name, f"{kind}({parts})")
+        if made.keyword_defaults:
+            given = ", ".join(f"{key!r}: {self.build(value)}" for key, value in made.keyword_defaults.items())
+            self.lines.append(f"{name}.__kwdefaults__ = {{{given}}}")
+        return name
+
+    def _fill(self, variable: Variable) -> None:
+        name = self._made[variable]
+        if isinstance(variable, ListVariable):
+            items = [self.build(item) for item in self.looker.items(variable)]
+            self.lines += [f"{name} += [{', '.join(items)}]"] if items else []
+        elif isinstance(variable, DictVariable):
+            pairs = [(self._constant(Constant(key)), self.build(value)) for key, value in variable.items.items()]
+            self.lines += [f"{name}[{key}] = {value}" for key, value in pairs]
+        elif isinstance(variable, CellVariable) and variable.content is not None:
+            self.lines.append(f"{name}.cell_contents = {self.build(variable.content)}")

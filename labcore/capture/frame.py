@@ -1,0 +1,54 @@
+"""Frames of variables: CPython's frames, mirrored slot by slot.
+
+In: a function and its bound arguments.  Out: a `SymbolicFrame`, which the interpreter moves along.
+Invariant: `fast` and `stack` have CPython's layout at every offset, so a real frame can be made from them where capture stops.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from ..guards.variant import Mark
+from .bytecode import Bytecode, bytecode
+from .variables import CellVariable, Constant, FunctionVariable, Variable
+
+NULL, UNBOUND = Mark("NULL"), Mark("UNBOUND")
+
+
+@dataclass(eq=False)
+class SymbolicFrame:
+    """`offset` is the instruction that comes next; a frame waiting for a callee stands at its call."""
+
+    code: CodeType
+    namespace: dict[str, Any]
+    fast: list[Variable]
+    stack: list[Variable] = field(default_factory=list)
+    offset: int = 0
+    table: Bytecode = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.table = bytecode(self.code)
+
+    def pop(self, count: int) -> list[Variable]:
+        """The topmost values, in the order in which they were pushed."""
+        values = self.stack[len(self.stack) - count:]
+        del self.stack[len(self.stack) - count:]
+        return values
+
+
+def is_mark(variable: Variable, mark: Mark) -> bool:
+    return isinstance(variable, Constant) and variable.value is mark
+
+
+def enter(function: FunctionVariable, arguments: dict[str, Variable]) -> SymbolicFrame:
+    """The frame of a call whose parameters are bound already."""
+    code = function.code
+    names = bytecode(code).slots
+    fast: list[Variable] = [arguments.get(name, Constant(UNBOUND)) for name in names]
+    for slot, name in enumerate(names):
+        if name in code.co_cellvars:
+            fast[slot] = CellVariable(None if is_mark(fast[slot], UNBOUND) else fast[slot])
+    if code.co_freevars:
+        fast[-len(code.co_freevars):] = function.cells
+    return SymbolicFrame(code, function.namespace, fast)

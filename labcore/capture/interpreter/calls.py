@@ -1,0 +1,171 @@
+"""Calls: inlining Python functions, writing operators, computing builtins; and making functions."""
+from __future__ import annotations
+
+from types import CodeType
+from typing import Any
+
+from ..binding import bind
+from ..breaks import Break, WouldRaise
+from ..bytecode import ON_THE_STACK, V13, Instruction
+from ..callables import special_function
+from ..frame import NULL, SymbolicFrame, is_mark
+from ..variables import (
+    CellVariable,
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    MethodVariable,
+    ObjectVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+from ..attributes import attribute
+from .builtin_calls import call_builtin, call_method
+from .control import iterate
+from .core import Interpreter
+from .fold import python_value
+from .table import opcode
+
+
+@opcode("CALL")
+def call_opcode(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    count, keywords = ins.arg
+    if keywords is ON_THE_STACK:
+        keywords = python_value(vm, frame.stack.pop())
+    function, own, args = _operands(frame, count)
+    if own is not None:
+        args.insert(0, own)
+    split = len(args) - len(keywords)
+    call(vm, frame, function, args[:split], dict(zip(keywords, args[split:])))
+
+
+def _operands(frame: SymbolicFrame, count: int) -> tuple[Variable, Variable | None, list[Variable]]:
+    """(callable, self or None, arguments): NULL stands above the callable in 3.13, below it before."""
+    args = frame.pop(count)
+    first, second = frame.pop(2)
+    if V13:
+        return first, None if is_mark(second, NULL) else second, args
+    return (second, None, args) if is_mark(first, NULL) else (first, second, args)
+
+
+@opcode("CALL_FUNCTION_EX")
+def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    kwargs: dict[Any, Variable] = {}
+    if ins.arg & 1:
+        given = vm.look(frame.stack.pop())
+        if not isinstance(given, DictVariable):
+            raise Break("operation", what=f"** of a {given.kind}")
+        kwargs = vm.looker.dict_items(given)
+    args = iterate(vm, frame.stack.pop())
+    first, second = frame.pop(2)
+    call(vm, frame, first if V13 else second, args, kwargs)
+
+
+def call(vm: Interpreter, frame: SymbolicFrame, variable: Variable, args: list[Variable],
+         kwargs: dict[str, Variable]) -> None:
+    """Push the result, or the frame of an inlined callee; the caller's operands are popped already."""
+    function = vm.look(variable)
+    if isinstance(function, MethodVariable) and function.function is not None:
+        function, args = function.function, [function.owner, *args]
+    if isinstance(function, ObjectVariable):
+        call(vm, frame, attribute(vm, function, "__call__"), args, kwargs)
+        return
+    if isinstance(function, FunctionVariable):
+        special = special_function(vm, function, args, kwargs)
+        if special is None:
+            vm.push_frame(function, bind(vm, function, args, kwargs))
+        elif isinstance(special, FunctionVariable):
+            call(vm, frame, special, args, kwargs)
+        else:
+            frame.stack.append(special)
+        return
+    frame.stack.append(_result(vm, function, args, kwargs))
+
+
+def _result(vm: Interpreter, function: Variable, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
+    if isinstance(function, MethodVariable):
+        owner = vm.look(function.owner)
+        if isinstance(owner, TensorVariable):
+            return call_tensor_method(vm, owner, function.name, args, kwargs)
+        return call_method(vm, owner, function.name, args, kwargs)
+    if isinstance(function, Constant):
+        return call_builtin(vm, function.value, args, kwargs)
+    if isinstance(function, (TensorVariable, TupleVariable, DictVariable)):
+        raise WouldRaise(TypeError(f"{function.kind!r} object is not callable"))
+    raise Break("unknown-call", name=f"a {function.kind}")
+
+
+TENSOR_QUESTIONS = {
+    "dim": lambda meta: meta.ndim,
+    "ndimension": lambda meta: meta.ndim,
+    "numel": lambda meta: meta.numel,
+    "nelement": lambda meta: meta.numel,
+    "element_size": lambda meta: meta.dtype.itemsize,
+    "is_contiguous": lambda meta: meta.is_contiguous,
+    "is_floating_point": lambda meta: meta.dtype.is_floating_point,
+}
+NEEDS_NUMBERS = frozenset("item tolist numpy __bool__ __int__ __float__ __index__ __array__ __contains__".split())
+
+
+def call_tensor_method(vm: Interpreter, owner: TensorVariable, name: str, args: list[Variable],
+                       kwargs: dict[str, Variable]) -> Variable:
+    from ...tensor.methods import Methods
+    if name in TENSOR_QUESTIONS and not args and not kwargs:
+        return Constant(TENSOR_QUESTIONS[name](owner.meta))
+    if name in ("size", "stride"):
+        return _size_or_stride(vm, owner, name, args, kwargs)
+    if name == "__len__":
+        return call_builtin(vm, len, [owner], {})
+    if name in NEEDS_NUMBERS:
+        raise Break("tensor-to-python", name=name)
+    if hasattr(Methods, name):
+        return vm.operators.method(owner, name, args, kwargs)
+    raise Break("unknown-method", name=name)
+
+
+def _size_or_stride(vm: Interpreter, owner: TensorVariable, name: str, args: list[Variable],
+                    kwargs: dict[str, Variable]) -> Variable:
+    from ...tensor.size import Size
+    values = Size(owner.meta.shape) if name == "size" else owner.meta.stride
+    given = [*args, *kwargs.values()]
+    if not given:
+        return Constant(values)
+    dim = python_value(vm, given[0])
+    try:
+        return Constant(values[dim])
+    except (IndexError, TypeError) as error:
+        raise WouldRaise(error) from None
+
+
+@opcode("MAKE_FUNCTION")
+def make_function(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    code = frame.stack.pop()
+    assert isinstance(code, Constant) and isinstance(code.value, CodeType)
+    made = FunctionVariable(code.value, frame.namespace)
+    for flag in (8, 4, 2, 1):  # 3.13 has SET_FUNCTION_ATTRIBUTE instead
+        if not V13 and ins.arg & flag:
+            _attach(vm, made, flag, frame.stack.pop())
+    frame.stack.append(made)
+
+
+@opcode("SET_FUNCTION_ATTRIBUTE")
+def set_function_attribute(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    made, value = frame.stack.pop(), frame.stack.pop()
+    assert isinstance(made, FunctionVariable)
+    _attach(vm, made, ins.arg, value)
+    frame.stack.append(made)
+
+
+def _attach(vm: Interpreter, made: FunctionVariable, flag: int, value: Variable) -> None:
+    """1: defaults, 2: keyword defaults, 4: annotations (which mean nothing to a call), 8: cells."""
+    if flag == 1:
+        made.defaults = iterate(vm, value)
+    elif flag == 2:
+        assert isinstance(value, DictVariable)
+        made.keyword_defaults = dict(value.items)
+    elif flag == 8:
+        made.cells = iterate(vm, value)
+        assert all(isinstance(cell, CellVariable) for cell in made.cells)
+    else:
+        made.annotated = True

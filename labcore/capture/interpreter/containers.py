@@ -1,0 +1,193 @@
+"""Tuples, lists, dicts and slices: building, indexing, unpacking; and attributes."""
+from __future__ import annotations
+
+from typing import Any
+
+from ..attributes import attribute
+from ..breaks import Break, WouldRaise
+from ..bytecode import V13, Instruction
+from ..frame import NULL, SymbolicFrame
+from ..variables import (
+    Constant,
+    DictVariable,
+    ListVariable,
+    SliceVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+from .control import iterate
+from .core import Interpreter
+from .fold import folded, is_plain, python_value
+from .table import opcode
+
+
+@opcode("BUILD_TUPLE")
+def build_tuple(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(TupleVariable(frame.pop(ins.arg)))
+
+
+@opcode("BUILD_LIST")
+def build_list(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(ListVariable(frame.pop(ins.arg)))
+
+
+@opcode("BUILD_MAP")
+def build_map(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    flat = frame.pop(2 * ins.arg)
+    keys = [key_of(vm, key) for key in flat[::2]]
+    frame.stack.append(DictVariable(dict(zip(keys, flat[1::2]))))
+
+
+@opcode("BUILD_CONST_KEY_MAP")
+def build_const_key_map(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    keys = python_value(vm, frame.stack.pop())
+    frame.stack.append(DictVariable(dict(zip(keys, frame.pop(ins.arg)))))
+
+
+@opcode("MAP_ADD")
+def map_add(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    key, value = frame.pop(2)
+    made = frame.stack[-ins.arg]
+    assert isinstance(made, DictVariable)
+    made.items[key_of(vm, key)] = value
+
+
+@opcode("DICT_UPDATE", "DICT_MERGE")
+def dict_update(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    given, made = vm.look(frame.stack.pop()), frame.stack[-ins.arg]
+    assert isinstance(made, DictVariable)
+    if not isinstance(given, DictVariable):
+        raise Break("operation", what=f"** of a {given.kind}")
+    items = vm.looker.dict_items(given)
+    if ins.op == "DICT_MERGE" and made.items.keys() & items.keys():
+        raise WouldRaise(TypeError("got multiple values for a keyword argument"))
+    made.items.update(items)
+
+
+@opcode("BUILD_SLICE")
+def build_slice(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    parts = frame.pop(ins.arg)
+    start, stop, step = parts if ins.arg == 3 else (*parts, Constant(None))
+    frame.stack.append(SliceVariable((start, stop, step)))
+
+
+@opcode("LIST_APPEND")
+def list_append(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    value = frame.stack.pop()
+    made = frame.stack[-ins.arg]
+    assert isinstance(made, ListVariable) and made.items is not None
+    made.items.append(value)
+
+
+@opcode("LIST_EXTEND")
+def list_extend(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    items = iterate(vm, frame.stack.pop())
+    made = frame.stack[-ins.arg]
+    assert isinstance(made, ListVariable) and made.items is not None
+    made.items.extend(items)
+
+
+@opcode("UNPACK_SEQUENCE")
+def unpack_sequence(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    items = iterate(vm, frame.stack.pop())
+    if len(items) != ins.arg:
+        raise WouldRaise(ValueError(f"{len(items)} values to unpack into {ins.arg}"))
+    frame.stack += reversed(items)
+
+
+@opcode("UNPACK_EX")
+def unpack_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    before, after = ins.arg & 255, ins.arg >> 8
+    items = iterate(vm, frame.stack.pop())
+    rest = len(items) - before - after
+    if rest < 0:
+        raise WouldRaise(ValueError("not enough values to unpack"))
+    tail = items[before + rest:]
+    frame.stack += [*reversed(tail), ListVariable(items[before:before + rest]), *reversed(items[:before])]
+
+
+@opcode("BINARY_SUBSCR")
+def binary_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    key, owner = frame.stack.pop(), frame.stack.pop()
+    frame.stack.append(subscript(vm, owner, key))
+
+
+@opcode("BINARY_SLICE")
+def binary_slice(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    owner, start, stop = frame.pop(3)
+    frame.stack.append(subscript(vm, owner, SliceVariable((start, stop, Constant(None)))))
+
+
+def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
+    """variable[key]."""
+    owner = vm.look(variable)
+    if isinstance(owner, TensorVariable):
+        return vm.operators.method(owner, "__getitem__", [key])
+    if isinstance(owner, DictVariable):
+        return vm.looker.item(owner, key_of(vm, key))
+    if isinstance(owner, (ListVariable, TupleVariable)):
+        index, items = python_value(vm, key), iterate(vm, owner)
+        try:
+            found = items[index]
+        except (IndexError, TypeError) as error:
+            raise WouldRaise(error) from None
+        if not isinstance(found, list):
+            return found
+        return ListVariable(found) if isinstance(owner, ListVariable) else _tuple_part(vm, owner, found)
+    return folded(vm, "subscript", lambda o, k: o[k], owner, key)
+
+
+def _tuple_part(vm: Interpreter, owner: TupleVariable, items: list[Variable]) -> Variable:
+    if type(owner.value) in (tuple, type(None)):
+        return TupleVariable(items)
+    return Constant(type(owner.value)(python_value(vm, item) for item in items))  # a Size's slice is a Size
+
+
+def key_of(vm: Interpreter, variable: Variable) -> Any:
+    """A dict's key, as a constant."""
+    key = python_value(vm, variable)
+    if not is_plain(key) or type(key) is slice:
+        raise Break("operation", what=f"a {type(key).__name__} as a dict's key")
+    return key
+
+
+@opcode("STORE_SUBSCR")
+def store_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    value, variable, key = frame.pop(3)
+    owner = vm.look(variable)
+    if getattr(owner, "value", None) is not None or not isinstance(owner, (ListVariable, DictVariable)):
+        name = "x[...] =" if isinstance(owner, TensorVariable) else ""
+        if name:
+            raise Break("inplace-operator", name=name, pure="where")
+        raise Break("mutation", what=f"a {owner.kind}")
+    if isinstance(owner, DictVariable):
+        owner.items[key_of(vm, key)] = value
+        return
+    index = python_value(vm, key)
+    if type(index) is slice:
+        raise Break("operation", what="assignment to a slice")
+    try:
+        vm.looker.items(owner)[index] = value
+    except (IndexError, TypeError) as error:
+        raise WouldRaise(error) from None
+
+
+@opcode("DELETE_SUBSCR", "STORE_SLICE")
+def delete_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    owner = vm.look(frame.stack[-2 if ins.op == "DELETE_SUBSCR" else -3])
+    raise Break("mutation", what=f"a {owner.kind}")
+
+
+@opcode("LOAD_ATTR")
+def load_attr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    name, as_method = ins.arg
+    value = attribute(vm, frame.stack.pop(), name)
+    null: list[Variable] = [Constant(NULL)] if as_method else []
+    frame.stack += [value, *null] if V13 else [*null, value]
+
+
+@opcode("STORE_ATTR", "DELETE_ATTR")
+def store_attr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    owner = vm.look(frame.stack[-1])
+    raise Break("mutation", what=f"attribute {ins.arg!r} of a {owner.kind}")

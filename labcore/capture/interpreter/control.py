@@ -1,0 +1,146 @@
+"""Jumps, loops and return: which way to go is decided by values that are constants of the variant."""
+from __future__ import annotations
+
+from ..breaks import Break, WouldRaise
+from ..bytecode import Instruction
+from ..frame import SymbolicFrame
+from ..variables import (
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    IteratorVariable,
+    ListVariable,
+    MethodVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+    ViewVariable,
+)
+from .core import Interpreter
+from .fold import is_plain
+from .identity import same
+from .table import opcode
+
+
+def truth(vm: Interpreter, variable: Variable) -> bool:
+    """bool(value). Raises Break for a tensor: that is data."""
+    value = vm.look(variable)
+    if isinstance(value, Constant) and (is_plain(value.value) or isinstance(value.value, type)):
+        return bool(value.value)
+    if isinstance(value, ListVariable):
+        return bool(vm.looker.items(value))
+    if isinstance(value, TupleVariable):
+        return bool(value.items)
+    if isinstance(value, DictVariable) and value.value is None:
+        return bool(value.items)
+    if isinstance(value, (FunctionVariable, MethodVariable)):
+        return True
+    if isinstance(value, TensorVariable):
+        if value.meta.numel != 1:
+            raise WouldRaise(RuntimeError("Boolean value of Tensor is ambiguous"))
+        raise Break("data-dependent-branch")
+    raise Break("operation", what=f"truth of a {value.kind}")
+
+
+@opcode("POP_JUMP_IF_TRUE")
+def pop_jump_if_true(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    return ins.arg if truth(vm, frame.stack.pop()) else None
+
+
+@opcode("POP_JUMP_IF_FALSE")
+def pop_jump_if_false(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    return None if truth(vm, frame.stack.pop()) else ins.arg
+
+
+@opcode("POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
+def pop_jump_if_none(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    hit = same(vm, frame.stack.pop(), Constant(None))
+    return ins.arg if hit == (ins.op == "POP_JUMP_IF_NONE") else None
+
+
+@opcode("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP")
+def jump_or_pop(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    if truth(vm, frame.stack[-1]) == (ins.op == "JUMP_IF_TRUE_OR_POP"):
+        return ins.arg
+    frame.stack.pop()
+    return None
+
+
+@opcode("JUMP")
+def jump(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int:
+    return ins.arg
+
+
+@opcode("TO_BOOL")
+def to_bool(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(Constant(truth(vm, frame.stack.pop())))
+
+
+@opcode("UNARY_NOT")
+def unary_not(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(Constant(not truth(vm, frame.stack.pop())))
+
+
+@opcode("RETURN_VALUE")
+def return_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    vm.leave(frame.stack.pop())
+
+
+@opcode("RETURN_CONST")
+def return_const(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    vm.leave(Constant(ins.arg))
+
+
+def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
+    """All items of something whose items are known. Raises Break for anything else."""
+    value = vm.look(variable)
+    if isinstance(value, (TupleVariable, ViewVariable)):
+        return list(value.items)
+    if isinstance(value, ListVariable):
+        return list(vm.looker.items(value))
+    if isinstance(value, IteratorVariable):
+        rest, value.index = value.items[value.index:], len(value.items)
+        return rest
+    if isinstance(value, DictVariable) and value.value is None:
+        return [Constant(key) for key in value.items]
+    if isinstance(value, Constant) and isinstance(value.value, (range, tuple, str, bytes)):
+        return [Constant(item) for item in value.value]
+    if isinstance(value, TensorVariable):
+        return vm.operators.rows(value)
+    if isinstance(value, Constant) and is_plain(value.value):
+        raise WouldRaise(TypeError(f"{value.kind!r} object is not iterable"))
+    raise Break("operation", what=f"iteration over a {value.kind}")
+
+
+@opcode("GET_ITER")
+def get_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    value = vm.look(frame.stack.pop())
+    if isinstance(value, ListVariable):  # a loop may append to the list it runs over: share its items
+        frame.stack.append(IteratorVariable(vm.looker.items(value)))
+    elif isinstance(value, IteratorVariable):
+        frame.stack.append(value)
+    else:
+        frame.stack.append(IteratorVariable(iterate(vm, value)))
+
+
+@opcode("FOR_ITER")
+def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    iterator = frame.stack[-1]
+    if not isinstance(iterator, IteratorVariable):
+        raise Break("operation", what=f"iteration over a {vm.look(iterator).kind}")
+    if iterator.index < len(iterator.items):
+        frame.stack.append(iterator.items[iterator.index])
+        iterator.index += 1
+        return None
+    frame.stack.pop()
+    return ins.arg
+
+
+@opcode("LOAD_ASSERTION_ERROR")
+def load_assertion_error(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(Constant(AssertionError))
+
+
+@opcode("RAISE_VARARGS", "RERAISE")
+def raise_varargs(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    raise WouldRaise(None)

@@ -1,0 +1,64 @@
+"""Python arithmetic on constants, done while capturing.
+
+Invariant: only values of the interpreter's own immutable types and of the lab's are computed with, so no user code runs.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ... import devices, dtypes
+from ...guards.kinds import ATOMS
+from ...tensor.size import Size
+from ..breaks import Break, WouldRaise
+from ..variables import Constant, DictVariable, ListVariable, SliceVariable, TupleVariable, Variable
+from .core import Interpreter
+
+PLAIN = frozenset({*ATOMS, dtypes.dtype, devices.device, slice})
+
+
+def is_plain(value: Any) -> bool:
+    """Immutable, and computing with it runs no code of the user's."""
+    kind = type(value)
+    if kind is tuple or kind is Size:
+        return all(map(is_plain, value))
+    return kind in PLAIN or kind is frozenset and all(map(is_plain, value))
+
+
+def python_value(vm: Interpreter, variable: Variable) -> Any:
+    """The plain Python value of a variable. Raises Break when it has none."""
+    value = vm.look(variable)
+    if isinstance(value, Constant) and is_plain(value.value):
+        return value.value
+    if isinstance(value, TupleVariable):
+        items = tuple(python_value(vm, item) for item in value.items)
+        return Size(items) if type(value.value) is Size else items
+    if isinstance(value, SliceVariable):
+        return slice(*(python_value(vm, part) for part in value.parts))
+    raise Break("operation", what=f"a {value.kind} where a constant is needed")
+
+
+def folded(vm: Interpreter, what: str, function: Callable[..., Any], *variables: Variable) -> Variable:
+    """The constant that `function` gives. Raises WouldRaise for what it raises."""
+    values = []
+    for variable in variables:
+        try:
+            values.append(python_value(vm, variable))
+        except Break:
+            raise Break("operation", what=f"{what} of a {vm.look(variable).kind}") from None
+    try:
+        result = function(*values)
+    except Exception as error:
+        raise WouldRaise(error) from None
+    return wrapped(result)
+
+
+def wrapped(value: Any) -> Variable:
+    """A variable for a plain value that was just computed; a new list is one made inside."""
+    if type(value) is list:
+        return ListVariable([wrapped(item) for item in value])
+    if type(value) is dict:
+        return DictVariable({key: wrapped(item) for key, item in value.items()})
+    if not is_plain(value):
+        raise Break("operation", what=f"a constant of type {type(value).__name__}")
+    return Constant(value)

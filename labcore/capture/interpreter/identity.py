@@ -1,0 +1,68 @@
+"""`is`: decided by looking at identities only, guarded by as little as settles it."""
+from __future__ import annotations
+
+from typing import Any
+
+from ...guards import kinds
+from ..breaks import Break
+from ..variables import Constant, Lazy, Variable
+from .core import Interpreter
+
+SINGLETONS = (None, True, False, ...)
+COMPARED_BY_VALUE = (int, float, complex, str, bytes, tuple, range, frozenset)
+
+
+def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
+    """`a is b`."""
+    if isinstance(b, Lazy) and not isinstance(a, Lazy):
+        a, b = b, a
+    other = b.seen if isinstance(b, Lazy) else b
+    if isinstance(a, Lazy) and isinstance(other, Constant) and any(other.value is s for s in SINGLETONS):
+        return _against_singleton(vm, a, other.value)
+    if isinstance(a, Lazy) and isinstance(b, Lazy):
+        return _two_inputs(vm, a, b)
+    a, b = vm.look(a), vm.look(b)
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return _two_constants(a.value, b.value)
+    if a is b:
+        return True
+    value, other_value = _object(a), _object(b)
+    # what was made inside, by this very call, is nothing else's twin
+    return value is not None and value is other_value
+
+
+def _against_singleton(vm: Interpreter, lazy: Lazy, value: Any) -> bool:
+    hit = lazy.value is value
+    if lazy.seen is None:
+        name, home = lazy.source.name, vm.builder.load(lazy.source)
+        code = f"{home} is {'' if hit else 'not '}{value!r}"
+        words = f"{name!r} is {'no longer' if hit else 'now'} {value!r}"
+        expected = f"{'' if hit else 'not '}{value!r}"
+        vm.builder.add(kinds.condition("ID_MATCH", name, code, home, expected, words, vm.builder.origin))
+    return hit
+
+
+def _two_inputs(vm: Interpreter, a: Lazy, b: Lazy) -> bool:
+    hit = a.value is b.value
+    first, second = vm.builder.load(a.source), vm.builder.load(b.source)
+    if first != second:
+        name = f"{a.source.name}, {b.source.name}"
+        words = f"{a.source.name!r} and {b.source.name!r} are {'no longer' if hit else 'now'} the same object"
+        code = f"{first} is {'' if hit else 'not '}{second}"
+        vm.builder.add(kinds.condition("DUPLICATE_INPUT", name, code, first, "the same" if hit else "different",
+                                       words, vm.builder.origin))
+    return hit
+
+
+def _object(variable: Variable) -> Any:
+    """The object from outside that a variable stands for, or None."""
+    return getattr(variable, "value", None)
+
+
+def _two_constants(a: Any, b: Any) -> bool:
+    """Numbers and texts are compared by value nowhere: whether equal ones are one object is CPython's own business."""
+    if type(a) is not type(b):
+        return False
+    if type(a) in COMPARED_BY_VALUE and a == b:
+        raise Break("operation", what="`is` between equal numbers or texts")
+    return a is b

@@ -1,0 +1,142 @@
+"""Variables and the value stack: instructions that only move values."""
+from __future__ import annotations
+
+import builtins
+from types import ModuleType
+
+from ...guards import kinds, source
+from ..breaks import Break, WouldRaise
+from ..bytecode import V13, Instruction
+from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
+from ..variables import CellVariable, Constant, Variable
+from .core import Interpreter
+from .table import opcode
+
+
+@opcode("NOP")
+def nop(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    pass
+
+
+@opcode("POP_TOP")
+def pop_top(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.pop()
+
+
+@opcode("PUSH_NULL")
+def push_null(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(Constant(NULL))
+
+
+@opcode("COPY")
+def copy(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(frame.stack[-ins.arg])
+
+
+@opcode("SWAP")
+def swap(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    stack = frame.stack
+    stack[-1], stack[-ins.arg] = stack[-ins.arg], stack[-1]
+
+
+@opcode("LOAD_CONST")
+def load_const(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(Constant(ins.arg))
+
+
+def bound(frame: SymbolicFrame, slot: int) -> Variable:
+    """A local variable's value. Reading an unbound one raises in CPython too."""
+    value = frame.fast[slot]
+    if is_mark(value, UNBOUND):
+        raise WouldRaise(UnboundLocalError(frame.table.slots[slot]))
+    return value
+
+
+@opcode("LOAD_FAST")
+def load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(bound(frame, ins.arg))
+
+
+@opcode("LOAD_FAST_LOAD_FAST")
+def load_fast_load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack += [bound(frame, slot) for slot in ins.arg]
+
+
+@opcode("LOAD_FAST_AND_CLEAR")
+def load_fast_and_clear(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    """A comprehension's variable shadows a local of that name for as long as it runs."""
+    frame.stack.append(frame.fast[ins.arg])
+    frame.fast[ins.arg] = Constant(UNBOUND)
+
+
+@opcode("STORE_FAST")
+def store_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.fast[ins.arg] = frame.stack.pop()
+
+
+@opcode("STORE_FAST_STORE_FAST")
+def store_fast_store_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    for slot in ins.arg:
+        frame.fast[slot] = frame.stack.pop()
+
+
+@opcode("STORE_FAST_LOAD_FAST")
+def store_fast_load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    stored, loaded = ins.arg
+    value = frame.stack.pop()
+    frame.stack.append(value if loaded == stored else bound(frame, loaded))
+    frame.fast[stored] = value
+
+
+@opcode("DELETE_FAST")
+def delete_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    bound(frame, ins.arg)
+    frame.fast[ins.arg] = Constant(UNBOUND)
+
+
+@opcode("LOAD_DEREF")
+def load_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    cell = vm.look(frame.fast[ins.arg])
+    assert isinstance(cell, CellVariable)
+    if cell.content is None:
+        raise WouldRaise(NameError(frame.table.slots[ins.arg]))
+    frame.stack.append(cell.content)
+
+
+@opcode("STORE_DEREF")
+def store_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    cell = vm.look(frame.fast[ins.arg])
+    assert isinstance(cell, CellVariable)
+    if cell.value is not None:
+        raise Break("mutation", what=f"the outer variable {frame.table.slots[ins.arg]!r}")
+    cell.content = frame.stack.pop()
+
+
+@opcode("LOAD_GLOBAL")
+def load_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    name, with_null = ins.arg
+    value = global_value(vm, frame, name)
+    null: list[Variable] = [Constant(NULL)] if with_null else []
+    frame.stack += [value, *null] if V13 else [*null, value]
+
+
+def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
+    """A name of the module: its globals first, then the builtins."""
+    space = vm.builder.constant(frame.namespace, "G")
+    if name in frame.namespace:
+        return vm.lazy(source.global_variable(name, space), frame.namespace[name])
+    origin = frame.namespace.get("__builtins__", builtins)
+    found = vars(builtins)
+    if (vars(origin) if isinstance(origin, ModuleType) else origin) is not found:
+        raise Break("operation", what=f"global {name!r} in a module with builtins of its own")
+    if name not in found:
+        raise WouldRaise(NameError(f"name {name!r} is not defined"))
+    constant = vm.builder.constant(found[name], name)
+    vm.builder.constant(builtins, "builtins")
+    vm.builder.add(kinds.builtin_match(name, space, constant, vm.builder.origin))
+    return Constant(found[name], home=constant)
+
+
+@opcode("STORE_GLOBAL", "DELETE_GLOBAL")
+def store_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    raise Break("mutation", what=f"the global variable {ins.arg!r}")

@@ -1,0 +1,188 @@
+"""Operators: on tensors they become nodes, on constants they are computed now."""
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ..breaks import Break
+from ..bytecode import Instruction
+from ..frame import SymbolicFrame
+from ..variables import (
+    Constant,
+    DictVariable,
+    ListVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+from .control import iterate, truth
+from .core import Interpreter
+from .fold import folded
+from .identity import same
+from .table import opcode
+
+BINARY: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
+    "+": ("add", operator.add),
+    "-": ("sub", operator.sub),
+    "*": ("mul", operator.mul),
+    "/": ("truediv", operator.truediv),
+    "//": ("floordiv", operator.floordiv),
+    "%": ("mod", operator.mod),
+    "**": ("pow", operator.pow),
+    "@": ("matmul", operator.matmul),
+    "&": ("and", operator.and_),
+    "|": ("or", operator.or_),
+    "^": ("xor", operator.xor),
+    "<<": ("lshift", operator.lshift),
+    ">>": ("rshift", operator.rshift),
+}
+COMPARE: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
+    "<": ("lt", "gt", operator.lt),
+    "<=": ("le", "ge", operator.le),
+    "==": ("eq", "eq", operator.eq),
+    "!=": ("ne", "ne", operator.ne),
+    ">": ("gt", "lt", operator.gt),
+    ">=": ("ge", "le", operator.ge),
+}
+UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
+    "UNARY_NEGATIVE": ("neg", operator.neg),
+    "UNARY_INVERT": ("invert", operator.invert),
+    "UNARY_POSITIVE": ("pos", operator.pos),
+}
+
+
+def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
+    """a symbol b."""
+    a, b = vm.look(a), vm.look(b)
+    name, function = BINARY[symbol]
+    if isinstance(a, TensorVariable):
+        return vm.operators.method(a, f"__{name}__", [b])
+    if isinstance(b, TensorVariable):
+        return vm.operators.method(b, f"__r{name}__", [a])
+    if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
+        return _sequence(vm, symbol, a, b)
+    return folded(vm, f"{symbol}", function, a, b)
+
+
+def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
+    """Tuples and lists are joined and repeated; their items are not looked at."""
+    if symbol == "+" and type(a) is type(b):
+        if isinstance(a, TupleVariable) and isinstance(b, TupleVariable) and type(a.value) in (tuple, type(None)):
+            return TupleVariable(a.items + b.items)
+        if isinstance(a, ListVariable):
+            return ListVariable(iterate(vm, a) + iterate(vm, b))
+    for seq, count in ((a, b), (b, a)):
+        times = isinstance(count, Constant) and type(count.value) is int
+        if symbol == "*" and times and isinstance(seq, (TupleVariable, ListVariable)):
+            items = iterate(vm, seq) * count.value  # type: ignore[attr-defined]
+            return ListVariable(items) if isinstance(seq, ListVariable) else TupleVariable(items)
+    return folded(vm, symbol, BINARY[symbol][1], a, b)
+
+
+@opcode("BINARY_OP")
+def binary_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    symbol, in_place = ins.arg
+    b, a = frame.stack.pop(), vm.look(frame.stack.pop())
+    if in_place and isinstance(a, TensorVariable):
+        raise Break("inplace-operator", name=f"{symbol}=", pure=BINARY[symbol][0])
+    if in_place and isinstance(a, ListVariable) and symbol == "+" and a.value is None:
+        vm.looker.items(a).extend(iterate(vm, b))
+        frame.stack.append(a)
+        return
+    if in_place and isinstance(a, (ListVariable, DictVariable)):
+        raise Break("mutation", what=f"a {a.kind}")
+    frame.stack.append(binary(vm, symbol, a, b))
+
+
+@opcode("COMPARE_OP")
+def compare_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    symbol, as_bool = ins.arg
+    b, a = vm.look(frame.stack.pop()), vm.look(frame.stack.pop())
+    result = compare(vm, symbol, a, b)
+    frame.stack.append(Constant(truth(vm, result)) if as_bool else result)
+
+
+def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
+    name, mirrored, function = COMPARE[symbol]
+    if isinstance(a, TensorVariable):
+        return vm.operators.method(a, f"__{name}__", [b])
+    if isinstance(b, TensorVariable):
+        return vm.operators.method(b, f"__{mirrored}__", [a])
+    if isinstance(a, Constant) and isinstance(b, Constant) and symbol in ("==", "!="):
+        by_identity = (type, type(len))
+        if isinstance(a.value, by_identity) and isinstance(b.value, by_identity):
+            return Constant((a.value is b.value) == (symbol == "=="))
+    if isinstance(a, ListVariable) and isinstance(b, ListVariable):
+        a, b = TupleVariable(vm.looker.items(a)), TupleVariable(vm.looker.items(b))
+    return folded(vm, symbol, function, a, b)
+
+
+@opcode("UNARY_NEGATIVE", "UNARY_INVERT")
+def unary(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(apply_unary(vm, ins.op, frame.stack.pop()))
+
+
+def apply_unary(vm: Interpreter, op: str, variable: Variable) -> Variable:
+    name, function = UNARY[op]
+    value = vm.look(variable)
+    if isinstance(value, TensorVariable):
+        return vm.operators.method(value, f"__{name}__", [])
+    return folded(vm, f"unary {name}", function, value)
+
+
+@opcode("IS_OP")
+def is_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    b, a = frame.stack.pop(), frame.stack.pop()
+    frame.stack.append(Constant(same(vm, a, b) != bool(ins.arg)))
+
+
+@opcode("CONTAINS_OP")
+def contains_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    container, item = vm.look(frame.stack.pop()), frame.stack.pop()
+    found = contains(vm, container, item)
+    frame.stack.append(Constant(found != bool(ins.arg)))
+
+
+def contains(vm: Interpreter, container: Variable, item: Variable) -> bool:
+    if isinstance(container, DictVariable):
+        from .containers import key_of
+        return vm.looker.has_key(container, key_of(vm, item))
+    if isinstance(container, ListVariable):
+        container = TupleVariable(vm.looker.items(container))
+    if isinstance(container, TensorVariable):
+        raise Break("data-dependent-branch")
+    result = folded(vm, "in", lambda c, i: i in c, container, item)
+    assert isinstance(result, Constant)
+    return result.value
+
+
+@opcode("INTRINSIC")
+def intrinsic(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    if ins.arg == "LIST_TO_TUPLE":
+        frame.stack.append(TupleVariable(iterate(vm, frame.stack.pop())))
+    elif ins.arg == "UNARY_POSITIVE":
+        frame.stack.append(apply_unary(vm, ins.arg, frame.stack.pop()))
+    else:
+        raise Break("opcode", name=ins.arg)
+
+
+@opcode("FORMAT")
+def format_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    conversion, with_spec = ins.arg
+    spec = frame.stack.pop() if with_spec else Constant("")
+    convert = {"": lambda v: v, "s": str, "r": repr, "a": ascii}[conversion]
+    value = frame.stack.pop()
+    frame.stack.append(folded(vm, "f-string", lambda v, s: format(convert(v), s), value, spec))
+
+
+@opcode("CONVERT_VALUE")
+def convert_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    convert = (None, str, repr, ascii)[ins.arg]
+    assert convert is not None
+    frame.stack.append(folded(vm, "f-string", convert, frame.stack.pop()))
+
+
+@opcode("BUILD_STRING")
+def build_string(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.stack.append(folded(vm, "f-string", lambda *parts: "".join(parts), *frame.pop(ins.arg)))

@@ -1,0 +1,208 @@
+"""Looking at values: what a lazy value is, bought with guards.
+
+In: a `Lazy`.  Out: a variable of a definite kind.  Side effect: loads and guards in the builder.
+Invariant: two sources that lead to one object give one variable, under a guard that they still do.
+Only types of the interpreter's own and of the lab are looked into; a user's object is known by its class, its attributes one by one.
+"""
+from __future__ import annotations
+
+import enum
+from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+from .. import devices, dtypes
+from ..guards import GuardBuilder, Source, kinds
+from ..ops import Op
+from ..tensor import Tensor
+from ..tensor.size import Size
+from .breaks import Break, WouldRaise
+from .variables import (
+    CellVariable,
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    Lazy,
+    ListVariable,
+    MethodVariable,
+    ObjectVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+
+METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
+BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
+
+
+class Looker:
+    """Gives variables for the values of one call. `known` maps the ids of objects to their variables."""
+
+    def __init__(self, builder: GuardBuilder) -> None:
+        self.builder = builder
+        self.known: dict[int, Variable] = {}
+        self.tensors: list[TensorVariable] = []
+        self._lazies: dict[Source, Lazy] = {}
+
+    def lazy(self, source: Source, value: Any) -> Lazy:
+        """One variable a source, however often it is reached."""
+        found = self._lazies.get(source)
+        return found or self._lazies.setdefault(source, Lazy(source, value))
+
+    def look(self, variable: Variable) -> Variable:
+        if not isinstance(variable, Lazy):
+            return variable
+        if variable.seen is None:
+            variable.seen = self._look(variable.source, variable.value)
+        return variable.seen
+
+    def _look(self, source: Source, value: Any) -> Variable:
+        builder, kind = self.builder, type(value)
+        name, origin = source.name, self.builder.origin
+        if issubclass(kind, BY_IDENTITY) or issubclass(kind, enum.Enum):  # never isinstance: it may ask __class__
+            constant = builder.constant(value, _constant_hint(value, source))
+            builder.add(kinds.id_match(name, builder.expression(source), value, constant, origin))
+            return Constant(value, home=constant)
+        home = builder.load(source)
+        if kind in kinds.ATOMS:
+            builder.add(kinds.constant_match(name, home, value, builder.constant(value, source.hint), origin))
+            return Constant(value, home=home)
+        twin = self.known.get(id(value))
+        if twin is not None:
+            words = f"{name!r} and {twin.home!r} are no longer the same object"
+            builder.add(kinds.condition("DUPLICATE_INPUT", name, f"{home} is {twin.home}", home,
+                                        f"the same object as {twin.home}", words, origin))
+            return twin
+        variable = self.known[id(value)] = self._of_kind(kind, source, value, home)
+        return variable
+
+    def _of_kind(self, kind: type, source: Source, value: Any, home: str) -> Variable:
+        if kind is Tensor:
+            return self._tensor(source, value, home)
+        if issubclass(kind, Tensor):
+            raise Break("tensor-subclass", name=source.name)
+        if kind is FunctionType:
+            return self._function(source, value, home)
+        self._type_match(source, value, home)
+        if kind is tuple or kind is Size:
+            self.length(source.name, home, len(value))
+            items: list[Variable] = [self.lazy(source.item(n), item) for n, item in enumerate(value)]
+            return TupleVariable(items, value, home=home)
+        if kind is list:
+            return ListVariable(None, source, value, home=home)
+        if kind is dict:
+            return DictVariable({}, source, value, home=home)
+        if kind is devices.device:
+            return self._device(source, value, home)
+        if kind is MethodType:
+            function = self.look(self.lazy(source.attribute("__func__"), value.__func__))
+            owner = self.lazy(source.attribute("__self__"), value.__self__)
+            return MethodVariable(owner, value.__func__.__name__, function, home=home)
+        return ObjectVariable(value, source, home=home)
+
+    def _type_match(self, source: Source, value: Any, home: str) -> None:
+        kind = type(value)
+        constant = self.builder.constant(kind, kind.__name__)
+        self.builder.add(kinds.type_match(source.name, home, value, constant, self.builder.origin))
+
+    def _tensor(self, source: Source, value: Tensor, home: str) -> Variable:
+        builder, name, origin = self.builder, source.name, self.builder.origin
+        if value.is_inference():
+            raise Break("inference-tensor", name=source.name)
+        names = tuple(builder.constant(o, h) for o, h in (
+            (Tensor, "Tensor"), (value.dtype, value.dtype.name), (value.device, str(value.device))))
+        builder.add(kinds.tensor_match(name, home, value, names, origin))
+        builder.add(kinds.size_match(name, home, value, origin))
+        builder.add(kinds.stride_match(name, home, value, origin))
+        variable = TensorVariable(value.meta, None, source, value, home=home)
+        self.tensors.append(variable)
+        return variable
+
+    def _device(self, source: Source, value: devices.device, home: str) -> Variable:
+        where = (value.type, value.index)
+        self.builder.add(kinds.condition(
+            "EQUALS_MATCH", source.name, f"({home}.type, {home}.index) == {where}", home, repr(value),
+            f"device {source.name!r} changed", self.builder.origin))
+        return Constant(value, home=home)
+
+    def _function(self, source: Source, value: FunctionType, home: str) -> Variable:
+        builder, label = self.builder, value.__name__
+        names = (builder.constant(FunctionType, "FunctionType"), builder.constant(value.__code__, f"{label}_code"),
+                 builder.constant(value.__globals__, "G"))
+        builder.add(kinds.code_match(source.name, home, names, label, builder.origin))
+        cells: list[Variable] = [
+            CellVariable(self.content(source.attribute("__closure__").item(n), name, cell), cell)
+            for n, (name, cell) in enumerate(zip(value.__code__.co_freevars, value.__closure__ or ()))
+        ]
+        return FunctionVariable(value.__code__, value.__globals__, cells=cells, value=value, source=source, home=home)
+
+    def content(self, cell_source: Source, name: str, cell: CellType) -> Variable | None:
+        """What a cell holds, not looked at."""
+        try:
+            return self.lazy(cell_source.cell_contents(name), cell.cell_contents)
+        except ValueError:
+            return None
+
+    def length(self, name: str, home: str, length: int) -> None:
+        self.builder.add(kinds.length_match(name, home, length, self.builder.origin))
+
+    def items(self, variable: ListVariable) -> list[Variable]:
+        """A list's items, guarding its length now that it matters."""
+        if variable.items is None:
+            assert variable.source is not None
+            self.length(variable.source.name, variable.home, len(variable.value))
+            variable.items = [self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)]
+        return variable.items
+
+    # ---- dicts: key by key ----
+
+    def has_key(self, variable: DictVariable, key: Any) -> bool:
+        """`key in variable`, guarded for one from outside."""
+        if variable.value is None or key in variable.items:
+            return key in variable.items
+        hit = key in variable.value
+        name, home = variable.source.name, variable.home  # type: ignore[union-attr]
+        code = f"{key!r} {'' if hit else 'not '}in {home}"
+        words = f"{name!r} {'no longer' if hit else 'now'} has the key {key!r}"
+        self.builder.add(kinds.condition("DICT_CONTAINS", name, code, home, f"{'' if hit else 'no '}key {key!r}",
+                                         words, self.builder.origin))
+        return hit
+
+    def item(self, variable: DictVariable, key: Any) -> Variable:
+        """`variable[key]`. Raises WouldRaise when it has no such key."""
+        if key in variable.items:
+            return variable.items[key]
+        if variable.value is None or key not in variable.value:
+            raise WouldRaise(KeyError(key))
+        assert variable.source is not None
+        return self.lazy(variable.source.item(key), variable.value[key])
+
+    def dict_items(self, variable: DictVariable) -> dict[Any, Variable]:
+        """All items in order, guarding which keys there are."""
+        if variable.value is None:
+            return variable.items
+        assert variable.source is not None
+        self.keys(variable.source.name, variable.home, variable.value)
+        return {key: self.item(variable, key) for key in variable.value}
+
+    def keys(self, name: str, home: str, value: dict[Any, Any]) -> None:
+        if not all(type(key) in kinds.ATOMS for key in value):
+            raise Break("operation", what=f"iteration over the dict {name!r}, whose keys are objects")
+        constant = self.builder.constant(list(value), f"{name}_keys")
+        self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
+
+    def finish(self) -> None:
+        """The guard that different tensors are still different: the same one twice is another variant."""
+        homes = [t.home for t in self.tensors]
+        if len(homes) < 2:
+            return
+        code = f"{homes[0]} is not {homes[1]}"
+        if len(homes) > 2:
+            code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
+        names = ", ".join(t.source.name for t in self.tensors if t.source)
+        self.builder.add(kinds.condition("NO_TENSOR_ALIASING", names, code, homes[0], "different tensors",
+                                         f"{names}: one tensor is passed more than once", None))
+
+
+def _constant_hint(value: Any, source: Source) -> str:
+    name = getattr(value, "__name__", None)
+    return name if isinstance(name, str) and name.isidentifier() else source.hint

@@ -1,0 +1,196 @@
+"""Tensors inside capture: stand-ins on which the lab's own methods and functions run, writing graph nodes.
+
+In: an operator, a method of Tensor or a function of the lab, with variables.  Out: variables for its results.
+Invariant: methods and functions of the lab only rewrite arguments into operator calls, so on stand-ins they compute nothing.
+That way `x.view(2, 3)`, `x[1:, None]` or `1 - x` mean here exactly what they mean eagerly, errors included.
+Dynamo runs operators on FakeTensors, with the same effect.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..devices import device
+from ..dtypes import dtype
+from ..graph import Graph, Node, TensorMeta
+from ..ops import Op, Tracer
+from ..ops.dispatch import interpreting
+from ..tensor.eager import positional
+from ..tensor.methods import Methods
+from ..tensor.modes import mode
+from ..tensor.size import Size
+from .breaks import Break, WouldRaise
+from .variables import (
+    Constant,
+    DictVariable,
+    ListVariable,
+    SliceVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+
+if TYPE_CHECKING:
+    from .interpreter.core import Interpreter
+
+
+class Traced(Methods):
+    """A tensor that is only a node of the graph: it has a type and a shape, and no numbers."""
+
+    __slots__ = ("node", "variable")
+
+    def __init__(self, node: Node, variable: TensorVariable) -> None:
+        self.node, self.variable = node, variable
+
+    @property
+    def meta(self) -> TensorMeta:
+        return self.variable.meta
+
+    @property
+    def shape(self) -> Size:
+        return Size(self.meta.shape)
+
+    @property
+    def dtype(self) -> dtype:
+        return self.meta.dtype
+
+    @property
+    def device(self) -> device:
+        return self.meta.device
+
+    def __bool__(self) -> bool:
+        raise Break("data-dependent-branch")
+
+    def __int__(self) -> int:
+        raise Break("tensor-to-python", name="__int__")
+
+    def __float__(self) -> float:
+        raise Break("tensor-to-python", name="__float__")
+
+    def __index__(self) -> int:
+        raise Break("tensor-to-python", name="__index__")
+
+
+class CaptureTracer(Tracer):
+    """Takes and gives stand-ins; refuses operators that do more than compute a new tensor."""
+
+    def __init__(self, graph: Graph) -> None:
+        super().__init__(graph)
+        self.stand_ins: dict[Node, Traced] = {}
+
+    def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if op.mutates:
+            raise Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
+        if op.kind == "random":
+            raise Break("random-operator", name=op.name)
+        if op.compose is not None:
+            return op.compose(*positional(op, args, kwargs))
+        named = {name: _nodes(arg) for name, arg in kwargs.items()}
+        result = super().call(op, tuple(_nodes(arg) for arg in args), named)
+        result.meta = self._with_grad(result)
+        return self.stand_in(result, TensorVariable(result.meta, result))
+
+    def stand_in(self, node: Node, variable: TensorVariable) -> Traced:
+        """The one stand-in of a node: `view is tensor` has to mean something."""
+        if node not in self.stand_ins:
+            self.stand_ins[node] = Traced(node, variable)
+        return self.stand_ins[node]
+
+    def _with_grad(self, node: Node) -> TensorMeta:
+        """requires_grad as eager would have it: floating point, computed from something that does, and recording."""
+        assert node.meta is not None
+        inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
+        wanted = inputs and mode.grad and node.meta.dtype.is_floating_point
+        return node.meta.with_grad(wanted) if wanted != node.meta.requires_grad else node.meta
+
+
+def _nodes(value: Any) -> Any:
+    if isinstance(value, Traced):
+        return value.node
+    if isinstance(value, (tuple, list)):
+        return type(value)([_nodes(item) for item in value])
+    return value
+
+
+class OperatorCalls:
+    """What the interpreter asks for when a tensor is involved."""
+
+    def __init__(self, vm: Interpreter) -> None:
+        self.vm = vm
+        self.tracer = CaptureTracer(Graph())
+        self.placeholders: list[TensorVariable] = []
+
+    def method(self, owner: TensorVariable, name: str, args: list[Variable],
+               kwargs: dict[str, Variable] | None = None) -> Variable:
+        """owner.name(*args, **kwargs)."""
+        function = getattr(Methods, name, None)
+        if function is None or not callable(function):
+            raise Break("unknown-method", name=name)
+        return self.call(function, [owner, *args], kwargs or {})
+
+    def get(self, owner: TensorVariable, name: str) -> Variable:
+        """A property such as `x.T`."""
+        return self.call(lambda tensor: getattr(tensor, name), [owner], {})
+
+    def call(self, function: Callable[..., Any], args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
+        """Run an operator, a method or a function of the lab on stand-ins."""
+        given = [self._lower(arg) for arg in args]
+        named = {name: self._lower(arg) for name, arg in kwargs.items()}
+        try:
+            with interpreting(self.tracer):
+                result = function(*given, **named)
+        except (Break, WouldRaise):
+            raise
+        except Exception as error:
+            raise WouldRaise(error) from error
+        if result is NotImplemented:
+            raise WouldRaise(TypeError(f"unsupported operand of {getattr(function, '__name__', function)}"))
+        return self._lift(result)
+
+    def rows(self, tensor: TensorVariable) -> list[Variable]:
+        """Iterating a tensor gives its parts along the first axis."""
+        if not tensor.meta.shape:
+            raise WouldRaise(TypeError("iteration over a 0-d tensor"))
+        return [self.method(tensor, "__getitem__", [Constant(n)]) for n in range(tensor.meta.shape[0])]
+
+    def _lower(self, variable: Variable) -> Any:
+        """What the lab's code is given for a variable."""
+        value = self.vm.look(variable)
+        if isinstance(value, TensorVariable):
+            return self.tracer.stand_in(self._node(value), value)
+        if isinstance(value, TupleVariable):
+            items = [self._lower(item) for item in value.items]
+            return Size(items) if type(value.value) is Size else tuple(items)
+        if isinstance(value, ListVariable):
+            return [self._lower(item) for item in self.vm.looker.items(value)]
+        if isinstance(value, SliceVariable):
+            return slice(*(self._lower(part) for part in value.parts))
+        if isinstance(value, Constant):
+            return value.value
+        raise Break("operation", what=f"a {value.kind} given to a tensor operator")
+
+    def _lift(self, result: Any) -> Variable:
+        if isinstance(result, Traced):
+            return result.variable
+        if isinstance(result, tuple):
+            items = [self._lift(item) for item in result]
+            return TupleVariable(items) if type(result) is tuple else Constant(result)
+        if isinstance(result, list):
+            return ListVariable([self._lift(item) for item in result])
+        if isinstance(result, dict):
+            return DictVariable({key: self._lift(item) for key, item in result.items()})
+        return Constant(result)
+
+    def _node(self, tensor: TensorVariable) -> Node:
+        """A tensor's node; an input gets its placeholder when the first operator reads it."""
+        if tensor.node is None:
+            assert tensor.source is not None
+            graph = self.tracer.graph
+            first_call = next((n for n in graph.nodes if n.op != "placeholder"), None)
+            if first_call is None:
+                tensor.node = graph.placeholder(tensor.source.hint, tensor.meta, self.vm.builder.origin)
+            else:
+                with graph.inserting_before(first_call):
+                    tensor.node = graph.placeholder(tensor.source.hint, tensor.meta, self.vm.builder.origin)
+            self.placeholders.append(tensor)
+        return tensor.node

@@ -1,0 +1,99 @@
+"""One captured call: from a function and its arguments to a graph and the text of a variant.
+
+In: a Python function, the values of one call.  Out: a `Region`: graph, example inputs, guards, source, or where it stopped.
+Invariant: guards come first in the source, then the graph, then the making of the result; nothing else runs.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from ..graph import GraphModule, verify
+from ..guards import EAGER, MISS, RETURN, GuardBuilder, kinds
+from ..tensor import Tensor
+from ..tensor.modes import mode
+from .breaks import Break
+from .exit import Exit
+from .interpreter import Interpreter
+
+RESERVED = {"MISS": MISS, "RETURN": RETURN, "EAGER": EAGER, "mode": mode, "graph": None, "variant": None}
+
+
+@dataclass
+class Region:
+    """What was captured. `graph_module` is None when no tensor operator is needed; `stop` says why it is eager."""
+
+    builder: GuardBuilder
+    parameters: tuple[str, ...]
+    graph_module: GraphModule | None
+    inputs: list[Tensor]
+    stop: Break | None
+    body: list[str]
+
+    @property
+    def result(self) -> str:
+        return "eager" if self.stop else "graph"
+
+    @property
+    def source(self) -> str:
+        """The variant as Python. `graph` in its scope is what the backend returned."""
+        check = self.builder.lines()
+        lines = ["# guards", *check, "# result" if self.graph_module is None else "# graph and result", *self.body]
+        return f"def variant({', '.join(self.parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+
+    @property
+    def summary(self) -> str:
+        """What capture did, in a line."""
+        calls = self.graph_module.graph.calls if self.graph_module else []
+        names = ", ".join(node.target_name for node in calls) or "no tensor operator"
+        return f"bytecode to a graph: {names}, and {len(self.builder.guards)} guards"
+
+
+def capture(function: FunctionType, values: tuple[Any, ...]) -> Region:
+    """Capture one call. Raises WouldRaise where CPython would raise."""
+    builder = GuardBuilder(RESERVED)
+    _global_state(builder)
+    vm = Interpreter(function, values, builder)
+    captured = vm.run()
+    way_out = Exit(builder, vm.looker)
+    stop, text = captured.stop, ""
+    if captured.result is not None:
+        try:
+            text = way_out.finish(captured.result)
+        except Break as late:
+            late.origin = vm.origin()
+            stop = late
+    vm.looker.finish()
+    parameters = vm.parameters
+    if stop is not None:
+        return Region(builder, parameters, None, [], stop, ["return EAGER"])
+    module, inputs, call = _graph(vm, way_out)
+    return Region(builder, parameters, module, inputs, None, [*call, *way_out.lines, f"return RETURN, {text}"])
+
+
+def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Tensor], list[str]]:
+    """Close the graph: its outputs are what the result needs, its inputs what those need."""
+    graph = vm.operators.tracer.graph
+    nodes = list(way_out.outputs)
+    if not nodes:
+        return None, [], []
+    graph.output(tuple(nodes))
+    graph.eliminate_dead_code()
+    used = [tensor for tensor in vm.operators.placeholders if tensor.node is not None and tensor.node.users]
+    for tensor in vm.operators.placeholders:
+        if tensor not in used:
+            assert tensor.node is not None
+            graph.erase_node(tensor.node)
+    verify(graph)
+    results = ", ".join(way_out.outputs.values()) + ("," if len(nodes) == 1 else "")
+    call = f"{results} = graph({', '.join(tensor.home for tensor in used)})"
+    return GraphModule(graph, name=vm.function.__name__), [tensor.value for tensor in used], [call]
+
+
+def _global_state(builder: GuardBuilder) -> None:
+    """Whether results require grad, and whether operators are recorded at all, is part of what was captured."""
+    grad, inference = mode.grad, mode.inference
+    code = f"mode.grad is {grad} and mode.inference is {inference}"
+    words = f"grad mode changed. expected grad={grad}, inference={inference}"
+    builder.add(kinds.condition("GRAD_MODE", "grad mode", code, "mode", f"grad={grad}", words, None))

@@ -1,0 +1,51 @@
+"""Python functions and what belongs to them.
+
+Invariant: a function from outside is known by its code and globals; its defaults and cells are read, and guarded, when used.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from ...guards import Source
+from .values import Variable
+
+
+@dataclass(eq=False, slots=True)
+class CellVariable(Variable):
+    """A closure's cell. `content` is None while it is empty; one from outside is read only."""
+
+    content: Variable | None
+    value: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class FunctionVariable(Variable):
+    """A Python function, the user's (`value`, `source`) or one made inside (with all parts)."""
+
+    code: CodeType
+    namespace: dict[str, Any]
+    defaults: list[Variable] = field(default_factory=list)
+    keyword_defaults: dict[str, Variable] = field(default_factory=dict)
+    cells: list[Variable] = field(default_factory=list)
+    annotated: bool = False
+    value: Any = None
+    source: Source | None = None
+
+    @property
+    def kind(self) -> str:
+        return f"function {self.code.co_name}"
+
+
+@dataclass(eq=False, slots=True)
+class MethodVariable(Variable):
+    """`owner.name`, waiting to be called: a Python function with its first argument, or a method of a builtin type."""
+
+    owner: Variable
+    name: str
+    function: Variable | None = None
+
+    @property
+    def kind(self) -> str:
+        return f"method {self.name}"

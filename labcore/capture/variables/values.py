@@ -1,0 +1,119 @@
+"""Values as capture knows them.
+
+Invariant: a `Lazy` has not been looked at, so nothing about it is guarded; whoever looks (see `looking.py`) pays with a guard.
+`home` is the variable of the generated code that holds the value, or "" for one that was made inside.
+PyTorch has some eighty VariableTracker classes.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...graph import Node, TensorMeta
+from ...guards import Source
+
+
+@dataclass(eq=False, slots=True)
+class Variable:
+    """Base: something on the symbolic stack."""
+
+    home: str = field(default="", kw_only=True)
+
+    @property
+    def kind(self) -> str:
+        """What it is, for people."""
+        return type(self).__name__.removesuffix("Variable").lower()
+
+
+@dataclass(eq=False, slots=True)
+class Lazy(Variable):
+    """A value that exists at the call and was not looked at; `seen` is what it turned out to be."""
+
+    source: Source
+    value: Any
+    seen: Variable | None = None
+
+
+@dataclass(eq=False, slots=True)
+class Constant(Variable):
+    """A Python value that is part of the variant: an atom, a builtin, a class, a module, an operator."""
+
+    value: Any
+
+    @property
+    def kind(self) -> str:
+        return type(self.value).__name__
+
+
+@dataclass(eq=False, slots=True)
+class TensorVariable(Variable):
+    """A tensor: an input (`value`, and its placeholder once an operator reads it) or a node of the graph."""
+
+    meta: TensorMeta
+    node: Node | None = None
+    source: Source | None = None
+    value: Any = None
+
+    @property
+    def kind(self) -> str:
+        return "Tensor"
+
+
+@dataclass(eq=False, slots=True)
+class TupleVariable(Variable):
+    """A tuple, from outside (with a home) or built inside. `value` is the one from outside."""
+
+    items: list[Variable]
+    value: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class ListVariable(Variable):
+    """A list. One from outside is read only; `items` is None until somebody reads it, so its length is not guarded."""
+
+    items: list[Variable] | None
+    source: Source | None = None
+    value: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class DictVariable(Variable):
+    """A dict. One from outside is read only, key by key: `items` then holds the keys that were read."""
+
+    items: dict[Any, Variable]
+    source: Source | None = None
+    value: Any = None
+
+
+@dataclass(eq=False, slots=True)
+class SliceVariable(Variable):
+    """`start:stop:step` in a subscript."""
+
+    parts: tuple[Variable, Variable, Variable]
+
+
+@dataclass(eq=False, slots=True)
+class IteratorVariable(Variable):
+    """An iterator made inside, over items that are all known."""
+
+    items: list[Variable]
+    index: int = 0
+
+
+@dataclass(eq=False, slots=True)
+class ViewVariable(Variable):
+    """keys(), values() or items() of a dict that does not change."""
+
+    items: list[Variable]
+
+
+@dataclass(eq=False, slots=True)
+class ObjectVariable(Variable):
+    """A user's object of a guarded type: attributes can be read, each under a guard of its own."""
+
+    value: Any
+    source: Source
+
+    @property
+    def kind(self) -> str:
+        return f"{type(self.value).__name__} object"

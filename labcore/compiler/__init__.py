@@ -1,0 +1,14 @@
+"""`labcore.compiler`: compile, and what goes with it.
+
+compile.py     the entry                    dispatcher.py  the function it returns
+state.py       variants of one function     build.py       capture, backend, variant
+backends.py    backends by name             pipeline.py    the built-in ones
+disable.py     said by user code            frames.py      compile ids
+explain.py, logs.py   readers of the trace  exc.py         errors
+"""
+from .backends import list_backends as list_backends, register_backend as register_backend
+from .compile import compile as compile
+from .disable import disable as disable, graph_break as graph_break, is_compiling as is_compiling
+from .explain import explain as explain
+from .logs import set_logs as set_logs
+from .state import reset as reset

@@ -1,0 +1,36 @@
+"""The errors of compiling, named as in PyTorch (`torch._dynamo.exc`)."""
+from __future__ import annotations
+
+from ..capture import Break
+from ..trace.text import graph_breaks
+
+
+class CompileError(RuntimeError):
+    """Base of what compiling can raise."""
+
+
+class Unsupported(CompileError):
+    """fullgraph=True, and capture had to stop. The text is the graph break's."""
+
+    def __init__(self, stop: Break) -> None:
+        self.event = stop.event()
+        super().__init__(graph_breaks(self.event))
+
+
+class FailOnRecompileLimitHit(CompileError):
+    """fullgraph=True, and the function has as many variants as it may have."""
+
+
+class BackendCompilerFailed(CompileError):
+    """The backend raised; its error is `__cause__`."""
+
+    def __init__(self, backend: str, error: BaseException) -> None:
+        super().__init__(f"backend={backend!r} raised:\n{type(error).__name__}: {error}")
+
+
+class InvalidBackend(CompileError):
+    """No backend of that name."""
+
+
+class InternalError(CompileError):
+    """The lab contradicts itself: a bug of the lab, never of its user."""

@@ -1,0 +1,112 @@
+"""Collects loads and guards while a function is captured, and prints them as the head of a variant.
+
+In: sources of values that capture looked at.  Out: `steps`, loads and guards in evaluation order, and `scope`,
+the objects which the printed text names.
+Invariant: loads and guards evaluate on the state at the call, before anything of the captured program runs.
+"""
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from typing import Any
+
+from ..trace import Origin
+from .guard import Guard
+from .source import Source
+
+
+@dataclass(frozen=True)
+class Load:
+    """`name = text` in the check: the value that `source` leads to."""
+
+    name: str
+    text: str
+    source: Source
+
+
+class Names:
+    """Unique Python names, reminding of what they stand for."""
+
+    def __init__(self, taken: set[str]) -> None:
+        self.taken = set(taken)
+
+    def new(self, hint: str) -> str:
+        hint = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "_"
+        if hint[0].isdigit() or keyword.iskeyword(hint):
+            hint = f"_{hint}"
+        name, n = hint, 0
+        while name in self.taken:
+            n += 1
+            name = f"{hint}_{n}"
+        self.taken.add(name)
+        return name
+
+
+class GuardBuilder:
+    """`load` fetches a source once; `add` installs a guard once; `constant` gives an object a name."""
+
+    def __init__(self, reserved: dict[str, Any]) -> None:
+        self.scope: dict[str, Any] = dict(reserved)
+        self.names = Names(set(reserved))
+        self.steps: list[Load | Guard] = []
+        self.origin: Origin | None = None  # of the instruction being interpreted
+        self._homes: dict[Source, str] = {}
+        self._constants: dict[int, str] = {id(v): k for k, v in reserved.items()}
+        self._codes: set[str] = set()
+
+    @property
+    def guards(self) -> list[Guard]:
+        return [step for step in self.steps if isinstance(step, Guard)]
+
+    def parameter(self, source: Source) -> str:
+        """The name under which the check receives an argument."""
+        name = self._homes[source] = self.names.new(source.hint)
+        return name
+
+    def constant(self, value: Any, hint: str) -> str:
+        """A name for an object which the variant holds on to."""
+        name = self._constants.get(id(value))
+        if name is None:
+            name = self._constants[id(value)] = self.names.new(hint)
+            self.scope[name] = value  # also keeps the object alive, so that its id stays its own
+        return name
+
+    def expression(self, source: Source) -> str:
+        """Python for the source's value: its variable when it has one, else the path from the nearest one."""
+        home = self._homes.get(source)
+        if home is not None:
+            return home
+        return source.template.format("" if source.base is None else self.expression(source.base))
+
+    def load(self, source: Source) -> str:
+        """The variable that holds the source's value from here on."""
+        home = self._homes.get(source)
+        if home is None:
+            text = self.expression(source)
+            home = self._homes[source] = self.names.new(source.hint)
+            self.steps.append(Load(home, text, source))
+        return home
+
+    def add(self, guard: Guard) -> None:
+        if guard.code not in self._codes:
+            self._codes.add(guard.code)
+            self.steps.append(guard)
+
+    def lines(self) -> list[str]:
+        """The check's text: loads and guards, the way out being MISS."""
+        out, fallible = [], False
+        for step in self.steps:
+            if isinstance(step, Load):
+                out.append(f"{step.name} = {step.text}")
+                fallible |= _fallible(step.source)
+            else:
+                out.append(f"if not ({step.code}): return MISS")
+                fallible |= "[" in step.subject or "." in step.subject
+        if not fallible:
+            return out
+        # What a source names may be gone by the next call: a deleted global, a shorter list.
+        return ["try:", *(f"    {line}" for line in out), "except Exception: return MISS"]
+
+
+def _fallible(source: Source | None) -> bool:
+    return source is not None and (source.fallible or _fallible(source.base))

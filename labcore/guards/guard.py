@@ -1,0 +1,46 @@
+"""One condition that a captured program rests on.
+
+In: what capture looked at.  Out: `code`, a Python condition for the generated check, and words for when it fails.
+Invariant: whoever changes something a captured program depends on makes at least one of its guards false.
+PyTorch has some fifty kinds in a C++ tree of guard managers; here a check is one Python function, one line a guard.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..trace import GuardRecord, Origin
+
+
+@dataclass(frozen=True)
+class Mismatch:
+    """Why a guard failed, in words."""
+
+    expected: str
+    actual: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Guard:
+    """`code` holds as long as the captured program is valid.
+
+    type: the kind, named as in PyTorch ("TENSOR_MATCH").  source: the user's name of what is looked at.
+    subject: the expression whose value `mismatch` explains.  origin: the user's place that needs the guard.
+    """
+
+    type: str
+    source: str
+    code: str
+    subject: str
+    expected: str
+    mismatch: Callable[[Any], Mismatch] = field(compare=False)
+    origin: Origin | None = field(default=None, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.type}: {self.code}"
+
+    def record(self) -> GuardRecord:
+        """The guard as plain data, for the trace."""
+        return GuardRecord(self.type, self.source, str(self), self.expected, self.origin)

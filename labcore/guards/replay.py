@@ -1,0 +1,55 @@
+"""The check again, guard by guard, for people: which one failed, and what it saw.
+
+In: a variant and the arguments of a call.  Out: one `Answer` a guard asked, in the order of the check.
+Invariant: it stops where the check stops, so it never evaluates what the check would not have evaluated.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .builder import Load
+from .guard import Guard, Mismatch
+from .variant import Variant
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One guard, and why it failed (None: it holds). `guard` is None when a value could not be fetched at all."""
+
+    index: int
+    guard: Guard | None
+    mismatch: Mismatch | None
+
+
+def replay(variant: Variant, slots: Sequence[Any]) -> Iterator[Answer]:
+    """Ask the guards of `variant` one after the other, up to the first that fails."""
+    names = dict(zip(variant.parameters, slots))
+    index = 0
+    for step in variant.steps:
+        try:
+            if isinstance(step, Load):
+                names[step.name] = eval(step.text, variant.scope, names)
+                continue
+            holds = bool(eval(step.code, variant.scope, names))
+            subject = None if holds else eval(step.subject, variant.scope, names)
+        except Exception as error:
+            yield Answer(index, step if isinstance(step, Guard) else None, _gone(step, error))
+            return
+        mismatch = None if holds else step.mismatch(subject)
+        yield Answer(index, step, mismatch)
+        index += 1
+        if mismatch is not None:
+            return
+
+
+def failure(variant: Variant, slots: Sequence[Any]) -> Answer | None:
+    """The guard that fails for this call, if any."""
+    return next((answer for answer in replay(variant, slots) if answer.mismatch is not None), None)
+
+
+def _gone(step: Load | Guard, error: Exception) -> Mismatch:
+    name = step.source.name if isinstance(step, Load) else step.source
+    found = f"{type(error).__name__}: {error}"
+    return Mismatch("a value", found, f"{name!r} cannot be read any more ({found})")

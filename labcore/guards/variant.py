@@ -1,0 +1,59 @@
+"""One captured program with its check: a function whose source one can read, step into and show.
+
+In: the printed text and the objects it names.  Out: `run(*slots)`, which ends in one of three ways:
+
+    MISS             a guard failed, and nothing happened
+    (RETURN, value)  the function returned
+    EAGER            capture stopped in this function: CPython is to run the whole call
+
+Invariant: with its guards true, `run` gives what the user's function would give.
+"""
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from .builder import Load
+from .guard import Guard
+
+
+class Mark:
+    """A value that is nobody else's."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+MISS, RETURN, EAGER = Mark("MISS"), Mark("RETURN"), Mark("EAGER")
+
+
+@dataclass(eq=False)
+class Variant:
+    """`steps` are the loads and guards of `source` in order, for `replay.py`; `result` is "graph" or "eager"."""
+
+    compile_id: str
+    title: str
+    source: str
+    scope: dict[str, Any]
+    parameters: tuple[str, ...]
+    steps: list[Load | Guard]
+    result: str
+    run: Callable[..., Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        path = f"<{self.title}>"  # what tracebacks and debuggers show; linecache has its text
+        linecache.cache[path] = (len(self.source), None, self.source.splitlines(True), path)
+        exec(compile(self.source, path, "exec"), self.scope)
+        self.run = self.scope["variant"]
+
+    @property
+    def guards(self) -> list[Guard]:
+        return [step for step in self.steps if isinstance(step, Guard)]
+
+    def __str__(self) -> str:
+        return self.source
