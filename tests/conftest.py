@@ -1,4 +1,4 @@
-"""How far property tests go: quick by default, the same examples on every CI run, far under `make fuzz`.
+"""How far property tests go: quick by default, the same on every CI run, far under `make fuzz`.
 
 A property that fixes its own `max_examples` opts out of all three; leave the number to the profile.
 """

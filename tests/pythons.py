@@ -1,7 +1,7 @@
 """Run tests on every supported Python that this machine has, each with the locked versions.
 
-`python -m tests.pythons UV FOLDER...`: the Python that runs this is left out, as the whole suite ran on it.
-Environments are kept as .venv-3.12 and so on.  A Python that is missing is said, not hidden.
+`python -m tests.pythons UV FOLDER...`: the Python that runs this is left out, as the whole suite
+ran on it.  Environments are kept as .venv-3.12 and so on.  A missing Python is said, not hidden.
 """
 from __future__ import annotations
 

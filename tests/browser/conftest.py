@@ -5,6 +5,7 @@ Without chromium every test here is skipped, loudly; LAB_REQUIRE_BROWSER=1 makes
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Callable, Iterator
 from os import environ
 
@@ -93,7 +94,7 @@ def open_cells(
             cells=[nbformat.v4.new_code_cell(source) for source in sources],
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3 (ipykernel)"}},
         )
-        name = f"generated-{request.node.name.replace('[', '-').rstrip(']')}.ipynb"
+        name = re.sub(r"\W+", "-", f"generated {request.node.name}").strip("-") + ".ipynb"
         nbformat.write(book, lab.root / name)
         return open_in_lab(name)
 

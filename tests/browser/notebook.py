@@ -12,11 +12,15 @@ from playwright.sync_api import Locator, Page, expect
 from .server import Lab
 
 RUN_SECONDS = 180
-ERROR = "application/vnd.jupyter.error"
+ERROR = re.compile(r"Traceback \(most recent call last\)|^(?:Syntax|Indentation)Error:", re.M)
 PANEL = ".jp-NotebookPanel:not(.lm-mod-hidden)"
-EVERY_PROMPT_NUMBERED = """panel => {
-  const prompts = [...document.querySelectorAll(`${panel} .jp-CodeCell .jp-InputPrompt`)];
-  return prompts.length > 0 && prompts.every((p) => /^\\[\\d+\\]:?$/.test(p.textContent.trim()));
+# Done: every cell has a number.  Stopped: some have none and nothing runs: an error ends "Run All".
+HOW_FAR = """panel => {
+  const prompts = [...document.querySelectorAll(`${panel} .jp-CodeCell .jp-InputPrompt`)]
+    .map((p) => p.textContent.trim().replace(/:$/, ""));
+  if (prompts.length === 0 || prompts.includes("[*]")) return null;
+  const numbered = prompts.filter((p) => /^\\[\\d+\\]$/.test(p)).length;
+  return numbered === prompts.length ? "done" : numbered > 0 ? "stopped" : null;
 }"""
 
 
@@ -30,12 +34,16 @@ class OpenNotebook:
         """Run every cell from the menu; done is: each has a number, and the kernel rests."""
         self.page.get_by_role("menuitem", name="Run", exact=True).click()
         self.page.get_by_role("menuitem", name="Run All Cells", exact=True).click()
-        self.page.wait_for_function(EVERY_PROMPT_NUMBERED, arg=PANEL, timeout=seconds * 1000)
+        how_far = self.page.wait_for_function(HOW_FAR, arg=PANEL, timeout=seconds * 1000)
         wait_for_idle(self.page, seconds)
+        if how_far.json_value() != "done":
+            raise AssertionError("the notebook stopped at an error:\n" + "\n".join(self.errors()))
 
     def errors(self) -> list[str]:
         """What cells raised, as shown."""
-        return self.panel.locator(f"[data-mime-type='{ERROR}']").all_text_contents()
+        # JupyterLab draws an error as it draws stderr; the words tell them apart.
+        shown = self.panel.locator(".jp-OutputArea-output[data-mime-type$='.stderr']")
+        return [text for text in shown.all_text_contents() if ERROR.search(text)]
 
     def output(self, cell: int) -> Locator:
         """The output area of the code cell number `cell`, counted from 0."""

@@ -1,7 +1,8 @@
 """A real JupyterLab on loopback, over a copy of the notebooks.
 
 In: a folder for the copy.  Out: a `Lab` that answers, and its REST calls.
-Invariant: the checkout is never written to, no setting of the user's is read, and the server dies with pytest.
+Invariant: the checkout is never written to, no setting of the user's is read, and the server dies
+with pytest.
 """
 from __future__ import annotations
 

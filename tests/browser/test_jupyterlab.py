@@ -1,4 +1,4 @@
-"""JupyterLab itself: a cell runs, a widget draws, and the keyboard belongs to the control in focus."""
+"""JupyterLab itself: a cell runs, a widget draws, the keyboard belongs to the focused control."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -47,11 +47,17 @@ def test_cells_run_and_their_errors_are_seen(open_cells: Open) -> None:
     assert book.errors() == []
 
 
-def test_an_error_in_a_cell_is_reported(open_cells: Open) -> None:
-    book = open_cells("def shape(x):\n    return x.shape\nshape(3)")
+def test_a_raised_error_is_reported(open_cells: Open) -> None:
+    book = open_cells("import sys\nprint('a note', file=sys.stderr)\n(3).shape")
     book.run_all()
     (error,) = book.errors()
     assert "'int' object has no attribute 'shape'" in error
+
+
+def test_a_notebook_that_stops_at_an_error_fails_with_it(open_cells: Open) -> None:
+    book = open_cells("1 +", "print('never reached')")
+    with pytest.raises(AssertionError, match="stopped at an error:(?s:.*)SyntaxError"):
+        book.run_all()
 
 
 def test_a_widget_and_its_kernel_answer_the_keyboard_alone(open_cells: Open) -> None:

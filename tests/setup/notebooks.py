@@ -1,6 +1,7 @@
 """What a committed notebook must be: executed, in order, and wrong only where it says so.
 
-nbval compares no output of a cell that has no execution count, so a stripped notebook would pass unchecked.
+nbval compares no output of a cell that has no execution count: a stripped notebook would pass
+unchecked.
 """
 from __future__ import annotations
 
@@ -9,8 +10,11 @@ from collections.abc import Iterator
 from typing import Any
 
 Cell = dict[str, Any]
+WORDS = {"text/plain", "text/html", "text/markdown"}
 # Where one machine keeps its things: a path of a home folder, or of a checkout of the lab.
-OWN_PATH = re.compile(r"/(?:home|root|Users)/|(?<![\w.~])/(?:[\w.-]+/)+(?:labcore|widgets|notebooks)/")
+OWN_PATH = re.compile(
+    r"/(?:home|root|Users)/|(?<![\w.~])/(?:[\w.-]+/)+(?:labcore|widgets|notebooks)/"
+)
 
 
 def source(cell: Cell) -> str:
@@ -53,5 +57,5 @@ def shown(cell: Cell) -> str:
     for output in cell["outputs"]:
         parts += ["".join(output.get("text", "")), *output.get("traceback", [])]
         data = output.get("data", {})
-        parts += ["".join(data[k]) for k in ("text/plain", "text/html", "text/markdown") if k in data]
+        parts += ["".join(text) for kind, text in data.items() if kind in WORDS]
     return "\n".join(parts)

@@ -1,7 +1,7 @@
-"""environment.yml says for conda what pyproject.toml says for pip, and the lock keeps the peers out.
+"""environment.yml says for conda what pyproject.toml says for pip; the lock keeps the peers out.
 
-That conda can solve it is not proven here: that takes conda-forge itself. What is checked is conda's own
-grammar, the names, and the bounds.
+That conda can solve it is not proven here: that takes conda-forge itself. What is checked is
+conda's own grammar, the names, and the bounds.
 """
 from __future__ import annotations
 

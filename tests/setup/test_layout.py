@@ -1,4 +1,4 @@
-"""What no tool checks by itself: tests that would not be found, files too long to read, peers let in."""
+"""What no tool checks: tests that would not be found, files too long to read, peers let in."""
 from __future__ import annotations
 
 import ast

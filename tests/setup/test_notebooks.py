@@ -1,4 +1,4 @@
-"""Every notebook is stored as it ran; and the check that says so notices each way of breaking it."""
+"""Every notebook is stored as it ran; the check that says so notices each way of breaking it."""
 from __future__ import annotations
 
 import copy
@@ -34,7 +34,9 @@ def book() -> dict[str, Any]:
     }
 
 
-def cell(id: str, count: int | None, *outputs: dict[str, Any], tags: list[str] = []) -> dict[str, Any]:
+def cell(
+    id: str, count: int | None, *outputs: dict[str, Any], tags: list[str] = []
+) -> dict[str, Any]:
     return {
         "id": id,
         "cell_type": "code",
