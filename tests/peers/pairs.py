@@ -67,7 +67,8 @@ def _same_error(ours: Any, theirs: Any) -> None:
     assert isinstance(ours, Exception), f"PyTorch raises {theirs!r}, the lab returns {ours!r}"
     assert isinstance(theirs, Exception), f"the lab raises {ours!r}, PyTorch returns {theirs!r}"
     assert type(ours) is type(theirs), f"{ours!r} where PyTorch has {theirs!r}"
-    assert _first_line(ours) == _first_line(theirs)
+    ours_text, theirs_text = _first_line(ours), _first_line(theirs)
+    assert ours_text == theirs_text, f"the lab says: {ours_text}\nPyTorch says: {theirs_text}"
 
 
 def _first_line(error: Exception) -> str:
@@ -78,7 +79,7 @@ def _same_tensor(ours: Any, theirs: Any, ulps: int) -> None:
     assert type(ours) is lab.Tensor, f"{ours!r} where PyTorch has a tensor"
     assert str(ours.dtype) == str(theirs.dtype)
     assert tuple(ours.shape) == tuple(theirs.shape)
-    assert tuple(ours.stride()) == tuple(theirs.stride()), f"strides; shape {tuple(theirs.shape)}"
+    assert tuple(ours.stride()) == tuple(theirs.stride()), f"{ours.stride()} is not {theirs.stride()}: {tuple(ours.shape)}"
     assert ours.requires_grad == theirs.requires_grad
     close(ours.detach().numpy(), theirs.detach().numpy(), ulps)
 
