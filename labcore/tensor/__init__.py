@@ -1,25 +1,107 @@
-"""Tensors, the eager mode and its tape."""
-from .autograd import (
-    enable_grad as enable_grad,
-    inference_mode as inference_mode,
-    is_grad_enabled as is_grad_enabled,
-    no_grad as no_grad,
-    set_grad_enabled as set_grad_enabled,
-)
-from .eager import EagerInterpreter as EagerInterpreter
+"""Tensors, the eager mode and its tape.
+
+From outside: `from labcore.tensor import Tensor`; the name `labcore.tensor` itself is the function, as in PyTorch.
+
+    tensor      the handle            storage     the memory, its version      size        the shape
+    methods     operators as methods  indexing    x[...]                       printing    repr
+    factories   from data or nothing  random      and from chance              functions   comparisons, settings
+    eager       computes an operator  arguments   puts a call in order         modes       grad and inference mode
+    autograd    backward and grad     nodes       what grad_fn is              recording   what a call keeps
+    inplace     writes, and history after them
+"""
+from . import autograd
+from .eager import EagerInterpreter
 from .factories import (
-    as_tensor as as_tensor,
-    empty as empty,
-    empty_like as empty_like,
-    empty_strided as empty_strided,
-    from_numpy as from_numpy,
-    full as full,
-    full_like as full_like,
-    ones as ones,
-    ones_like as ones_like,
-    tensor as tensor,
-    zeros as zeros,
-    zeros_like as zeros_like,
+    arange,
+    as_tensor,
+    empty,
+    empty_like,
+    empty_strided,
+    from_numpy,
+    full,
+    full_like,
+    linspace,
+    ones,
+    ones_like,
+    tensor,
+    zeros,
+    zeros_like,
 )
-from .size import Size as Size
-from .tensor import Tensor as Tensor, wrap as wrap
+from .functions import (
+    allclose,
+    equal,
+    get_default_dtype,
+    get_num_threads,
+    is_floating_point,
+    is_tensor,
+    isclose,
+    numel,
+    set_default_dtype,
+    set_num_threads,
+)
+from .modes import (
+    enable_grad,
+    inference_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+from .printing import set_printoptions
+from .random import (
+    initial_seed,
+    manual_seed,
+    rand,
+    rand_like,
+    randint,
+    randn,
+    randn_like,
+)
+from .size import Size
+from .tensor import Tensor, wrap
+
+__all__ = [
+    "EagerInterpreter",
+    "Size",
+    "Tensor",
+    "allclose",
+    "arange",
+    "as_tensor",
+    "autograd",
+    "empty",
+    "empty_like",
+    "empty_strided",
+    "enable_grad",
+    "equal",
+    "from_numpy",
+    "full",
+    "full_like",
+    "get_default_dtype",
+    "get_num_threads",
+    "inference_mode",
+    "initial_seed",
+    "is_floating_point",
+    "is_grad_enabled",
+    "is_inference_mode_enabled",
+    "is_tensor",
+    "isclose",
+    "linspace",
+    "manual_seed",
+    "no_grad",
+    "numel",
+    "ones",
+    "ones_like",
+    "rand",
+    "rand_like",
+    "randint",
+    "randn",
+    "randn_like",
+    "set_default_dtype",
+    "set_grad_enabled",
+    "set_num_threads",
+    "set_printoptions",
+    "tensor",
+    "wrap",
+    "zeros",
+    "zeros_like",
+]

@@ -18,7 +18,7 @@ from labcore.ops.op import Op
 from .arguments import positional, unwrapped
 from .inplace import write
 from .modes import mode
-from .recording import finish, prepare
+from .recording import MAKES_ANEW, finish, prepare
 from .storage import Storage
 from .tensor import Tensor, storage_of, wrap
 
@@ -48,7 +48,7 @@ class EagerInterpreter:
                 needs_grad |= requires
         if op.mutates:
             return write(op, args, raw, needs_grad)
-        recording = needs_grad and mode.grad and prepare(op, args)
+        recording = needs_grad and mode.grad and op.kind not in MAKES_ANEW and prepare(op, args)
         array = _run(op, raw)
         out = wrap(array if type(array) is np.ndarray else np.asarray(array))
         if op.alias:

@@ -171,7 +171,7 @@ def _strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> np.nd
 
 
 def empty(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    shape = _checked("empty", size)
+    shape = checked_size("empty", size)
     return finished(empty_strided(shape, contiguous_strides(shape), dtype or dtypes.default), device, requires_grad)
 
 
@@ -182,11 +182,11 @@ def empty_like(input: Tensor, *, dtype: DType | None = None, device: Any = None,
 
 
 def zeros(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    return finished(ops.zeros(_checked("zeros", size), dtype), device, requires_grad)
+    return finished(ops.zeros(checked_size("zeros", size), dtype), device, requires_grad)
 
 
 def ones(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    return finished(ops.ones(_checked("ones", size), dtype), device, requires_grad)
+    return finished(ops.ones(checked_size("ones", size), dtype), device, requires_grad)
 
 
 def full(size: Sequence[int], fill_value: Any, *, dtype: DType | None = None, device: Any = None,
@@ -209,7 +209,7 @@ def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, dev
     return finished(ops.full_like(input, fill_value, dtype), device, requires_grad)
 
 
-def _checked(name: str, size: tuple) -> tuple[int, ...]:
+def checked_size(name: str, size: tuple) -> tuple[int, ...]:
     """Sizes as a tuple. Raises TypeError for anything but ints."""
     if not size:
         raise TypeError(f'{name}() missing 1 required positional arguments: "size"')
@@ -222,3 +222,18 @@ def _checked(name: str, size: tuple) -> tuple[int, ...]:
     if any(n < 0 for n in shape):
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
     return shape
+
+
+# ---- sequences and chance -----------------------------------------------------------------------
+
+def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: DType | None = None, device: Any = None,
+           requires_grad: bool = False) -> Tensor:
+    """`arange(end)` or `arange(start, end, step)`; the end is not reached."""
+    return finished(ops.arange(start, end, step, dtype), device, requires_grad)
+
+
+def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None, device: Any = None,
+             requires_grad: bool = False) -> Tensor:
+    """`steps` numbers at equal distances; both ends are among them."""
+    found = wrap(np.linspace(start, end, steps).astype((dtype or dtypes.default).numpy))
+    return finished(found, device, requires_grad)

@@ -47,15 +47,9 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         value = from_numpy(value)
     while len(value.shape) > len(view.shape) and value.shape[0] == 1:
         value = ops.select(value, 0, 0)  # leading axes of size 1 do not count
-    _check_fits(value.shape, view.shape)
+    if tuple(value.shape) != tuple(view.shape):
+        value = ops.expand(value, tuple(view.shape))
     ops.copy_(view, value)
-
-
-def _check_fits(shape: tuple, wanted: tuple) -> None:
-    ends = list(zip(reversed(shape), reversed(wanted)))
-    if len(shape) > len(wanted) or any(have not in (1, want) for have, want in ends):
-        raise RuntimeError(f"shape mismatch: value tensor of shape {list(shape)} cannot be broadcast to indexing result "
-                           f"of shape {list(wanted)}")
 
 
 def _distinct(view: Any, tensor: Any) -> Any:

@@ -26,7 +26,8 @@ _UNRECORDED_VIEW = (
 def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     """Run an in-place operator."""
     target: Tensor = args[0]
-    recording = needs_grad and mode.grad
+    base = target._base
+    recording = mode.grad and (needs_grad or (base is not None and base._requires_grad))
     if recording:
         _check(target)
     storage = storage_of(target)
@@ -39,7 +40,6 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     op.kernel(*raw)
     storage.version += 1
     if recording:
-        base = target._base
         if base is not None:
             slices = CopySlices(base, target._view[0], node)
             base.grad_fn, base._output_number, base._requires_grad = slices, 0, True

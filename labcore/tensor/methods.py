@@ -74,6 +74,9 @@ class Methods:
                                f"{len(self.shape)}-D tensor.")
         return ops.transpose(self, -2, -1)
 
+    def where(self, condition: Any, other: Any) -> Tensor:
+        return ops.where(condition, self, other)
+
     # ---- type and place ----
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
@@ -209,7 +212,8 @@ def _install() -> None:
         setattr(Methods, f"__{sign}__", _unary(ops.OPS[name], f"__{sign}__"))
     for name, op in ops.OPS.items():
         takes_tensor = next(iter(op.signature.parameters), "") == "input"
-        if takes_tensor and not name.startswith("_") and not hasattr(Methods, name):
+        private = name.startswith("_") or name.endswith("_like") or name in ("slice", "copy")
+        if takes_tensor and not private and not hasattr(Methods, name):
             setattr(Methods, name, _plain(op))
 
 

@@ -177,8 +177,10 @@ class OperatorNode(Node):
         return f", which is output {edge[1]} of {edge[0].name()},"
 
     def release(self) -> None:
-        if self.values is not None and any(type(v) in (Saved, list) for v in self.values.values()):
-            self.values = None  # a node that saved no tensor can be walked again, as in PyTorch
+        # A node that saved nothing can be walked again, as in PyTorch, where a number beside a
+        # tensor is saved as a tensor.
+        if self.values and any(n == "other" or type(v) in (Saved, list) for n, v in self.values.items()):
+            self.values = None
 
 
 def _meta(layout: Any) -> Any:
@@ -243,10 +245,11 @@ class CopySlices(Node):
     Outside the view the gradient passes through; inside it goes through the operator.
     """
 
-    __slots__ = ("base", "node", "steps")
+    __slots__ = ("base", "node", "passes", "steps")
 
     def __init__(self, base: Tensor, steps: tuple[Step, ...], node: OperatorNode) -> None:
-        others = node.edges[1:] if node.wanted[0] == "input" else node.edges
+        self.passes = node.wanted[:1] == ("input",)  # else the old values do not matter
+        others = node.edges[1:] if self.passes else node.edges
         super().__init__("CopySlices", [edge_of(base), *others])
         self.base, self.steps, self.node = base.meta, steps, node
 
@@ -257,8 +260,10 @@ class CopySlices(Node):
         for op, rest in self.steps:
             part = op(part, *rest)
         found = list(self.node.apply([ops.clone(part)]))
-        if self.node.wanted[0] == "input":
+        if self.passes:
             ops.copy_(part, found.pop(0))
+        else:
+            ops.zero_(part)
         return [grad if self.edges[0] is not None else None, *found]
 
     def release(self) -> None:

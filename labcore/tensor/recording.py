@@ -14,6 +14,8 @@ from .arguments import positional
 from .nodes import OperatorNode, edge_of, save
 from .tensor import Tensor
 
+MAKES_ANEW = frozenset(("factory", "random"))  # what comes out depends on no input's values
+
 Place = tuple[str, int]  # a parameter and its position
 
 
@@ -44,6 +46,8 @@ def prepare(op: Op, args: tuple, overwrites: bool = False) -> tuple[OperatorNode
     """
     where, edges = [], []
     for position, value in enumerate(args):
+        if op.kind in MAKES_ANEW:
+            break  # `fill_` and `zero_`: what was there before does not matter
         if isinstance(value, Tensor):
             if value._requires_grad:
                 where.append(position)
@@ -86,7 +90,8 @@ def layout(value: Any) -> Any:
 
 # ---- names --------------------------------------------------------------------------------------
 
-_FIXED = {"compact": "CloneBackward0", "_to_copy": "ToCopyBackward0"}
+_FIXED = {"_to_copy": "ToCopyBackward0", "copy": "CopyBackwards", "full_like": "FillBackward0",
+          "zeros_like": "ZeroBackward0"}
 _NUMBERED = {"sum", "mean"}  # 0 over everything, 1 over some axes
 
 
@@ -97,7 +102,10 @@ def node_name(op: Op, args: tuple) -> str:
     if op.name == "matmul":
         return _MATMUL.get((args[0].ndim, args[1].ndim), "BmmBackward0")
     if op.name == "pow":
-        return "PowBackward1" if isinstance(args[1], Tensor) else "PowBackward0"
+        numbers = (isinstance(args[0], Tensor), isinstance(args[1], Tensor))
+        return {(True, True): "PowBackward1", (False, True): "PowBackward2"}.get(numbers, "PowBackward0")
+    if op.name == "clamp":
+        return "ClampBackward0" if any(isinstance(a, Tensor) for a in args[1:]) else "ClampBackward1"
     name = _names.get(op)
     if name is None:
         name = _names[op] = _FIXED.get(op.name) or _camel(op) + "Backward0"

@@ -24,9 +24,10 @@ from .storage import Storage, address
 if TYPE_CHECKING:
     from .autograd import Node
 
-_numpy_types = {t.numpy: t for t in dtypes.ALL}
+Layout = tuple[Size, tuple[int, ...], dtypes.dtype]
+
 _new = object.__new__
-_size = tuple.__new__
+_layouts: dict[tuple, Layout] = {}
 
 NO_GRAD_FOR_INTEGERS = "only Tensors of floating point dtype can require gradients"
 
@@ -309,15 +310,22 @@ def wrap(array: np.ndarray) -> Tensor:
     """A tensor over an array that a kernel just made, or that nobody else knows as a tensor."""
     self = _new(Tensor)
     self.array = array
-    self.shape = _size(Size, array.shape)
-    dtype = array.dtype
-    self.dtype = found = _numpy_types.get(dtype) or dtypes.from_numpy(dtype)
-    itemsize = found.itemsize
-    self._stride = tuple([step // itemsize for step in array.strides])
+    layout = _layouts.get((array.shape, array.strides, array.dtype))
+    self.shape, self._stride, self.dtype = layout if layout is not None else _layout(array)
     self.device = devices.cpu
     self._requires_grad = False
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
     return self
+
+
+def _layout(array: np.ndarray) -> Layout:
+    """Shape, strides in elements and dtype of an array, remembered for the next one like it."""
+    found = dtypes.from_numpy(array.dtype)
+    layout = Size(array.shape), tuple([s // found.itemsize for s in array.strides]), found
+    if len(_layouts) > 4096:
+        _layouts.clear()  # shapes that change on every call
+    _layouts[array.shape, array.strides, array.dtype] = layout
+    return layout
 
 
 def alias(source: Tensor, array: np.ndarray) -> Tensor:

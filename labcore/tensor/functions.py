@@ -1,0 +1,85 @@
+"""Functions beside the operators: comparisons of whole tensors, and the settings of the process.
+
+In: tensors, or a setting.  Out: Python values.
+Invariant: a setting holds for all threads; `set_num_threads` bounds the threads of numpy's BLAS, the only ones eager mode has.
+"""
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+
+from labcore import dtypes
+
+from .tensor import Tensor
+
+
+def is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor)
+
+
+def is_floating_point(input: Tensor) -> bool:
+    return input.dtype.is_floating_point
+
+
+def numel(input: Tensor) -> int:
+    return input.array.size
+
+
+def equal(input: Tensor, other: Tensor) -> bool:
+    """The same shape and the same values; nan equals nothing."""
+    return input.shape == other.shape and bool((input.array == other.array).all())
+
+
+def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+            equal_nan: bool = False) -> Tensor:
+    """Where is |input - other| at most atol + rtol * |other|?"""
+    from .tensor import wrap
+    return wrap(np.asarray(_close(input, other, rtol, atol, equal_nan)))
+
+
+def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
+             equal_nan: bool = False) -> bool:
+    """Is |input - other| at most atol + rtol * |other| everywhere?"""
+    return bool(_close(input, other, rtol, atol, equal_nan).all())
+
+
+def _close(input: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> np.ndarray:
+    if input.dtype is not other.dtype:
+        raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
+    a, b = input.array, other.array
+    with np.errstate(all="ignore"):
+        if a.dtype.kind != "f":
+            a, b = a.astype(np.float64), b.astype(np.float64)
+        return np.isclose(a, b, rtol, atol, equal_nan)
+
+
+# ---- settings -----------------------------------------------------------------------------------
+
+def get_default_dtype() -> dtypes.dtype:
+    return dtypes.default
+
+
+def set_default_dtype(dtype: dtypes.dtype) -> None:
+    """The type of Python floats, of `zeros(3)`, and of a division of integers."""
+    if not isinstance(dtype, dtypes.dtype) or not dtype.is_floating_point:
+        raise TypeError("only floating-point types are supported as the default type")
+    dtypes.default = dtype
+
+
+_threads: int | None = None
+
+
+def get_num_threads() -> int:
+    """How many threads a matrix product or a compiled kernel may use."""
+    return _threads or os.cpu_count() or 1
+
+
+def set_num_threads(count: int) -> None:
+    global _threads
+    if count <= 0:
+        raise RuntimeError("set_num_threads expects a positive integer")
+    from threadpoolctl import threadpool_limits
+    threadpool_limits(count, user_api="blas")
+    _threads = count
