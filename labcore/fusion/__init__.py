@@ -1,13 +1,14 @@
 """From a graph to loops, and from many loops to few.
 
-In: a functional graph.  Out: `fuse_graph(graph, phase)`, a `Schedule` of nests and extern steps that codegen prints.
+In: a functional graph.  Out: `fuse_graph(graph, phase)`, a `Schedule` of nests and extern steps
+that codegen prints.
 
     primitives  what a loop body may compute         ir          offsets, buffers, loops, `ops`
     handlers    what `ops` can be                    interpret   the schedule in pure Python
     values      lazy values and views of them        realize     when a value gets a buffer
     lowering    a graph to a program of loops        verify      is a program well formed?
-    deps        who needs whom, and at which index   verdicts    may two groups share a nest, and why (not)?
-    scheduler   which pairs fuse, in which order     nest        how one group runs
+    deps        who needs whom, and at which index   verdicts    may two groups share a nest, and
+    why (not)? scheduler   which pairs fuse, in which order     nest        how one group runs
     ledger      accesses, counted three ways         show        all of it as text
     race        loop bodies as data, for the widget  driver      the stage as one call
 """

@@ -1,17 +1,20 @@
-"""Dependencies between steps, read off their bodies, and the parts that loops play in a shared nest.
+"""Dependencies between steps, read off their bodies, and the parts that loops play in a shared
+nest.
 
-In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they must keep, and `Group`s of nodes.
-A group iterates over  outer x inner. A node takes one of four parts in it:
+In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they must keep, and
+`Group`s of nodes. A group iterates over  outer x inner. A node takes one of four parts in it:
 
     each     pointwise over outer x inner                    runs inside the inner loop
-    rowred   reduces inner, keeps outer   (sum over -1)      accumulates in the inner loop, done after it
-    row      pointwise over outer                            runs between inner loops
-    colred   reduces outer, keeps inner   (sum over 0)       accumulates across the whole nest, done at its end
+    rowred   reduces inner, keeps outer   (sum over -1)      accumulates in the inner loop, done
+    after it row      pointwise over outer                            runs between inner loops
+    colred   reduces outer, keeps inner   (sum over 0)       accumulates across the whole nest, done
+    at its end
 
-A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is None) has not chosen a
-split and may still join a group that has.
+A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is
+None) has not chosen a split and may still join a group that has.
 Invariant: accesses are compared by name and offset, both canonical, so equal means equal.
-Inductor reads MemoryDep, StarDep and WeakDep off its bodies in the same way and normalizes loops before it compares.
+Inductor reads MemoryDep, StarDep and WeakDep off its bodies in the same way and normalizes loops
+before it compares.
 """
 from __future__ import annotations
 
@@ -26,7 +29,9 @@ Sizes = tuple[Expr, ...]
 
 
 class Node:
-    """A step with its accesses: `loads` and `stores` are {buffer: offsets}. `loops` is None for an extern step."""
+    """A step with its accesses: `loads` and `stores` are {buffer: offsets}. `loops` is None for an
+    extern step.
+    """
 
     def __init__(self, step: Loops | Extern, buffers: dict[str, Buffer]) -> None:
         self.step, self.out, self.order, self.buffers = step, step.out, step.order, buffers
@@ -52,8 +57,10 @@ class Node:
                 table.setdefault(buffer, set()).add(at)
 
     @property
-    def loops(self) -> Loops | None:
-        return self.step if isinstance(self.step, Loops) else None
+    def loops(self) -> Loops:
+        """The step, of a node that is not extern."""
+        assert isinstance(self.step, Loops), f"{self.title} has no loops"
+        return self.step
 
     @property
     def name(self) -> str:
@@ -67,7 +74,7 @@ class Node:
 
     @property
     def is_reduction(self) -> bool:
-        return self.loops is not None and self.loops.is_reduction
+        return isinstance(self.step, Loops) and self.step.is_reduction
 
     @property
     def offsets(self) -> Iterable[Expr]:
@@ -79,7 +86,7 @@ class Node:
         """The (outer, inner) a reduction demands; None for a pointwise node."""
         if not self.is_reduction:
             return None
-        kept, n = self.step.kept, len(self.sizes)
+        kept, n = self.loops.kept, len(self.sizes)
         cut = len(kept) if kept == tuple(range(len(kept))) else n - len(kept)
         return self.sizes[:cut], self.sizes[cut:]
 
@@ -89,7 +96,7 @@ class Node:
             return "each" if self.sizes == outer + inner else "row" if self.sizes == outer else None
         if self.sizes != outer + inner:
             return None
-        kept, cut = self.step.kept, len(outer)
+        kept, cut = self.loops.kept, len(outer)
         if kept == tuple(range(cut)):
             return "rowred"
         return "colred" if kept == tuple(range(cut, len(self.sizes))) else None
@@ -111,7 +118,9 @@ def must_precede(a: Node, b: Node) -> str | None:
 
 @dataclass(eq=False)
 class Group:
-    """Nodes that share one nest, in program order. `inner` is None while no split has been chosen."""
+    """Nodes that share one nest, in program order. `inner` is None while no split has been
+    chosen.
+    """
 
     nodes: list[Node]
     outer: Sizes = ()
@@ -193,3 +202,18 @@ def closure(after: dict[Group, set[Group]]) -> dict[Group, set[Group]]:
                 todo.append(group)
         reach[start] = seen
     return reach
+
+
+def show_sizes(sizes: Sizes) -> str:
+    return "(" + ", ".join(map(str, sizes)) + ("," if len(sizes) == 1 else "") + ")"
+
+
+def show_space(group: Group) -> str:
+    """"(4, 8)" of a flat group, "(4,) rows of (8,)" of a split one."""
+    if group.inner is None:
+        return show_sizes(group.outer)
+    return (
+        f"{show_sizes(group.outer)} rows of {show_sizes(group.inner)}"
+        if group.outer
+        else f"one row of {show_sizes(group.inner)}"
+    )

@@ -1,6 +1,7 @@
 """The stage as one call: graph in, schedule out, events for whoever listens.
 
-In: a functional graph and its phase ("inference", "forward", "backward").  Out: a `Schedule` that codegen prints.
+In: a functional graph and its phase ("inference", "forward", "backward").  Out: a `Schedule` that
+codegen prints.
 Invariant: with nobody listening nothing is built for nobody; what is reported is what was decided.
 """
 from __future__ import annotations
@@ -16,7 +17,9 @@ from .verify import verify_program
 
 
 def fuse_graph(graph: Graph, phase: str = "inference") -> Schedule:
-    """Lower, decide, and report: LoopIR before and after, a Fusion a decision, the Accesses, the Stage."""
+    """Lower, decide, and report: LoopIR before and after, a Fusion a decision, the Accesses, the
+    Stage.
+    """
     start = time.perf_counter()
     fused = schedule(verify_program(lower(verify(graph, functional=True))))
     if trace.listening():
@@ -31,13 +34,22 @@ def _report(graph: Graph, phase: str, fused: Schedule, start: float) -> None:
         trace.emit(trace.Fusion(v.first, v.second, v.ok, v.rule, v.detail, int(v.saved), v.flip))
     trace.emit(trace.LoopIR(phase, "post_fusion", str(fused)))
     apart, together = ledger(before), ledger(fused)
-    trace.emit(trace.Accesses(phase, int(apart.accesses), int(together.accesses), int(apart.bytes), int(together.bytes)))
+    trace.emit(
+        trace.Accesses(
+            phase,
+            int(apart.accesses),
+            int(together.accesses),
+            int(apart.bytes),
+            int(together.bytes),
+        )
+    )
     trace.emit(trace.Stage("fusion", time.perf_counter() - start, summary(before, fused)))
 
 
 def summary(before: Schedule, after: Schedule) -> str:
     """"3 loops become 1", and the extern calls, which stay."""
-    text = f"{_loops(len(before.nests))} become{'s' if len(before.nests) == 1 else ''} {len(after.nests)}"
+    become = "becomes" if len(before.nests) == 1 else "become"
+    text = f"{_loops(len(before.nests))} {become} {len(after.nests)}"
     return text + (f", {len(after.externs)} extern" if after.externs else "")
 
 

@@ -1,26 +1,22 @@
-"""What `ops` can be: the meanings of a loop body. Each handler is one interpretation; the bodies never change.
+"""What `ops` can be: the meanings of a loop body. Each handler is one interpretation; the bodies
+never change.
 
 Handler   the protocol: what a body may call
 Reads     the accesses, for dependencies and for the rules that realize
-Count     how many loads and stores, as polynomials in the sizes (the access ledger)
 Dtypes    the type of every value; refuses a body whose types do not agree
 Printer   the common half of all printers, codegen's included
-`show.py` has the teaching view, `interpret.py` the interpreter in pure Python (the oracle of all others).
+`ledger.py` has the counting handler, `show.py` the teaching view, `interpret.py` the interpreter in
+pure Python, the oracle of all others.
 Invariant: a handler never looks into a body; it is told everything through these calls.
 """
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import dtypes
 from .ir import Buffer, Expr
 from .primitives import PRIMITIVES
-
-if TYPE_CHECKING:
-    from .nest import Nest
-
-Table = dict[str, Expr]  # buffer -> how many accesses
 
 
 class Handler:
@@ -94,82 +90,22 @@ class Reads(Quiet):
         self.stores.append((buffer, at))
 
 
-class Count(Quiet):
-    """The access ledger of one nest, by buffer; values are whether they vary along the inner loop.
-
-    What the nest has in hand costs nothing, nor does a store of a buffer that never leaves it; what does not vary along
-    the inner loop is read before it. See `ledger.py` for what the five tables mean.
-    """
-
-    def __init__(self, nest: Nest) -> None:
-        self.nest, self.part = nest, "each"
-        self.loads: Table = {}
-        self.stores: Table = {}
-        self.again: Table = {}
-        self.rows: Table = {}
-        self.folds: Table = {}
-        self.in_hand: dict[tuple[str, Expr], bool] = {}
-        self.met: set[tuple[str, Expr]] = set()
-
-    def op(self, name: str, *args: bool) -> bool:
-        return any(args)
-
-    def constant(self, value: Any, dtype: dtypes.dtype) -> bool:
-        return False
-
-    def to_dtype(self, value: bool, dtype: dtypes.dtype) -> bool:
-        return value
-
-    def index(self, expr: Expr, dtype: dtypes.dtype) -> bool:
-        return self.nest.varies(expr)
-
-    def load(self, buffer: str, at: Expr) -> bool:
-        if (buffer, at) not in self.in_hand:
-            varies = self.nest.varies(at)
-            table = self.again if (buffer, at) in self.met else self.loads
-            if self.nest.homes.get(buffer) == "row":
-                table = self.rows
-            self._add(table, buffer, self.nest.rows * self.nest.columns if varies else self.nest.rows)
-            self._meet(buffer, at, varies)
-        return self.in_hand[buffer, at]
-
-    def store(self, buffer: str, at: Expr, value: bool) -> None:
-        home = self.nest.homes[buffer]
-        turns = self.nest.rows * self.nest.columns if self.part == "each" else self.nest.rows
-        if home in ("memory", "row"):
-            self._add(self.stores if home == "memory" else self.rows, buffer, turns)
-        self._meet(buffer, at, value)
-
-    def reduce(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
-        if self.part == "colred":
-            self._add(self.stores, buffer, self.nest.buffers_by_name[buffer].numel)
-            self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
-        elif self.nest.homes[buffer] == "memory":
-            self._add(self.stores, buffer, self.nest.rows)
-        self._meet(buffer, at, False)
-
-    def next_pass(self) -> None:
-        """What varied along the inner loop is no longer in hand."""
-        self.in_hand = {access: varies for access, varies in self.in_hand.items() if not varies}
-
-    def _add(self, table: Table, buffer: str, turns: Expr) -> None:
-        table[buffer] = table.get(buffer, Expr()) + turns
-
-    def _meet(self, buffer: str, at: Expr, varies: bool) -> None:
-        self.in_hand[buffer, at] = varies
-        self.met.add((buffer, at))
-
-
 class Dtypes(Handler):
-    """The dtype of every value of a body. Raises TypeError when a body mixes types it should have cast."""
+    """The dtype of every value of a body. Raises TypeError when a body mixes types it should have
+    cast.
+    """
 
     def __init__(self, buffers: Mapping[str, Buffer]) -> None:
         self.buffers = buffers
 
     def op(self, name: str, *args: dtypes.dtype) -> dtypes.dtype:
         must_agree = args[1:] if name == "where" else args
-        if any(a is not must_agree[0] for a in must_agree) or (name == "where" and args[0] is not dtypes.bool):
-            raise TypeError(f"loop body: {name}({', '.join(a.name for a in args)}) mixes types without a cast")
+        if any(a is not must_agree[0] for a in must_agree) or (
+            name == "where" and args[0] is not dtypes.bool
+        ):
+            raise TypeError(
+                f"loop body: {name}({', '.join(a.name for a in args)}) mixes types without a cast"
+            )
         return PRIMITIVES[name].dtype(*args)
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> dtypes.dtype:
@@ -205,10 +141,12 @@ class Name(str):
 
 
 class Printer(Handler):
-    """Common half of all printers: one statement a line, each computed once, and what was just stored is in hand.
+    """Common half of all printers: one statement a line, each computed once, and what was just
+    stored is in hand.
 
-    A subclass says how to spell a primitive (`spell`), a constant, a cast, a load that really reads memory (`read`), a
-    store and a reduction, and where a statement goes (`put`, told whether the value varies along the inner loop).
+    A subclass says how to spell a primitive (`spell`), a constant, a cast, a load that really reads
+    memory (`read`), a store and a reduction, and where a statement goes (`put`, told whether the
+    value varies along the inner loop).
     """
 
     prefix = "tmp"
@@ -223,7 +161,9 @@ class Printer(Handler):
     # ---- for the subclass ----
 
     def put(self, varies: bool, text: str) -> None:
-        """Append one statement, inside the inner loop or before it. `ops.node` is the graph node it comes from."""
+        """Append one statement, inside the inner loop or before it. `ops.node` is the graph node it
+        comes from.
+        """
         raise NotImplementedError
 
     def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
@@ -263,8 +203,12 @@ class Printer(Handler):
         self.memo = {k: v for k, v in self.memo.items() if v not in self.varying}
         self.held = {k: v for k, v in self.held.items() if v not in self.varying}
 
+    def dtype_of(self, name: str, args: Iterable[Name]) -> dtypes.dtype:
+        """What a primitive makes of its arguments."""
+        return PRIMITIVES[name].dtype(*(a.dtype for a in args))
+
     def op(self, name: str, *args: Name) -> Name:
-        dtype = PRIMITIVES[name].dtype(*(a.dtype for a in args))
+        dtype = self.dtype_of(name, args)
         return self.let((name, args), self.spell(name, args, dtype), dtype)
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Name:
@@ -280,5 +224,7 @@ class Printer(Handler):
 
     def load(self, buffer: str, at: Expr) -> Name:
         if (buffer, at) not in self.held:
-            self.held[buffer, at] = self.let(("load", buffer, at), self.read(buffer, at), self.buffers[buffer].dtype)
+            self.held[buffer, at] = self.let(
+                ("load", buffer, at), self.read(buffer, at), self.buffers[buffer].dtype
+            )
         return self.held[buffer, at]

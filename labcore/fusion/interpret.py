@@ -1,9 +1,11 @@
-"""The schedule run in pure Python over flat lists: the oracle of every printer. Needs no numba; numpy only at the edges.
+"""The schedule run in pure Python over flat lists: the oracle of every printer. Needs no numba;
+numpy only at the edges.
 
-In: a `Schedule` and its inputs.  Out: the outputs, and what was read and written while they were made.
-Invariant: it does what a printed kernel does: a value that is in hand is not read again, a value that never leaves a
-nest is not written, what does not vary along the inner loop is read before it; float32 is rounded after every step, and
-sums, which add up in a wider type, once they are complete.
+In: a `Schedule` and its inputs.  Out: the outputs, and what was read and written while they were
+made.
+Invariant: it does what a printed kernel does: a value that is in hand is not read again, a value
+that never leaves a nest is not written, what does not vary along the inner loop is read before it;
+float32 is rounded after every step, and sums, which add up in a wider type, once they are complete.
 """
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ import ctypes
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,7 +74,8 @@ class Memory(list):
 class Interpreter(Handler):
     """Runs one nest's bodies; `env` has the loop variables of this turn, `memory` the storages.
 
-    Besides running them it notes every access in the tables of `ledger.py`, at the moment it happens.
+    Besides running them it notes every access in the tables of `ledger.py`, at the moment it
+    happens.
     """
 
     def __init__(self, nest: Nest, memory: Mapping[str, Memory]) -> None:
@@ -81,12 +85,18 @@ class Interpreter(Handler):
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
         self.part, self.pass_number = "each", 0
         self.met: dict[tuple[str, Expr], int] = {}
-        self.counts: dict[str, dict[str, int]] = {t: {} for t in ("loads", "stores", "again", "rows", "folds")}
+        self.counts: dict[str, dict[str, int]] = {
+            t: {} for t in ("loads", "stores", "again", "rows", "folds")
+        }
 
     def op(self, name: str, *args: Number) -> Number:
         primitive = PRIMITIVES[name]
         dtype = primitive.dtype(*(a.dtype for a in args))
-        return Number(rounded(primitive.fn(*(a.value for a in args)), dtype), dtype, any(a.varies for a in args))
+        return Number(
+            rounded(primitive.fn(*(a.value for a in args)), dtype),
+            dtype,
+            any(a.varies for a in args),
+        )
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Number:
         return Number(rounded(value, dtype), dtype, False)
@@ -127,7 +137,9 @@ class Interpreter(Handler):
         self.memory[self.nest.storage(buffer)][at.value(self.env)] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
-        """A row result accumulates in hand, a column result in its own memory; both are rounded when complete."""
+        """A row result accumulates in hand, a column result in its own memory; both are rounded
+        when complete.
+        """
         combine = PRIMITIVES[REDUCTIONS[kind]].fn
         if self.part == "rowred":
             old = self.in_hand[buffer, at]
@@ -155,7 +167,7 @@ class Interpreter(Handler):
                 cells.quietly(k, rounded(value, node.out.dtype))
 
     def _clear(self, node: Node) -> None:
-        cells, start = self.memory[node.out.storage], identity(node.step.kind, node.out.dtype)
+        cells, start = self.memory[node.out.storage], identity(node.loops.kind, node.out.dtype)
         for k in range(len(cells)):
             cells[k] = start
             self._count("stores", node.name)
@@ -170,20 +182,23 @@ class Interpreter(Handler):
 
     def _turn_of_row(self) -> None:
         self.in_hand = {}
-        for self.pass_number, step in enumerate(self.nest.passes):
-            self.part = "row"
+        for number, step in enumerate(self.nest.passes):
+            self.pass_number, self.part = number, "row"
             for node in step.before:
                 self.nest.run(node)
             opened = [(n, self._offset(n)) for n in step.inside if self.nest.parts[n] == "rowred"]
             for node, at in opened:
-                self.in_hand[node.name, at] = Number(identity(node.step.kind, node.out.dtype), node.out.dtype, False)
+                self._hold(node, at, identity(node.loops.kind, node.out.dtype))
             if step.inside:
-                self._loop(self.nest.inner_loops, lambda: self._turn(step.inside))
+                self._loop(self.nest.inner_loops, partial(self._turn, step.inside))
             for node, at in opened:
                 total = rounded(self.in_hand[node.name, at].value, node.out.dtype)
-                self.in_hand[node.name, at] = Number(total, node.out.dtype, False)
+                self._hold(node, at, total)
                 if self.nest.homes[node.name] == "memory":
                     self._write(node.name, at, total)
+
+    def _hold(self, node: Node, at: Expr, value: Any) -> None:
+        self.in_hand[node.name, at] = Number(value, node.out.dtype, False)
 
     def _turn(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
@@ -203,14 +218,18 @@ class Interpreter(Handler):
 
 @dataclass
 class Run:
-    """What a run gave: the outputs as arrays, every storage, and the accesses of each nest by table and buffer."""
+    """What a run gave: the outputs as arrays, every storage, and the accesses of each nest by table
+    and buffer.
+    """
 
     outputs: list[Any]
     memory: dict[str, Memory]
     counts: list[dict[str, dict[str, int]]]
 
 
-def run(schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any] | None = None) -> Run:
+def run(
+    schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any] | None = None
+) -> Run:
     """Run a schedule on arrays (or tensors) in the order of the graph's placeholders.
 
     `constants` are the graph module's attributes, when the graph has get_attr nodes.
@@ -233,7 +252,9 @@ def run(schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any] 
 
 def _cells(buffer: Buffer, value: Any) -> list[Any]:
     """A storage's elements in memory order; one that nobody has written is full of nan (or 0)."""
-    blank = np.full(int(buffer.span), np.nan if buffer.dtype.is_floating_point else 0, buffer.dtype.numpy)
+    blank = np.full(
+        int(buffer.span), np.nan if buffer.dtype.is_floating_point else 0, buffer.dtype.numpy
+    )
     if value is not None:
         found = np.asarray(getattr(value, "array", value))
         if found.shape != tuple(map(int, buffer.shape)) or found.dtype != buffer.dtype.numpy:
@@ -248,7 +269,9 @@ def array(buffer: Buffer, memory: Mapping[str, Memory]) -> np.ndarray:
     return _strided(cells, buffer.shape, buffer.strides)
 
 
-def _strided(cells: np.ndarray, shape: Sequence[Any], strides: Sequence[Any], offset: int = 0) -> np.ndarray:
+def _strided(
+    cells: np.ndarray, shape: Sequence[Any], strides: Sequence[Any], offset: int = 0
+) -> np.ndarray:
     steps = [int(s) * cells.itemsize for s in strides]
     return np.lib.stride_tricks.as_strided(cells[offset:], [int(n) for n in shape], steps)
 

@@ -1,12 +1,14 @@
 """The loop IR: index expressions, buffers, loops, and the `ops` that every loop body calls.
 
 In: sizes and bodies from `lowering.py`.  Out: `Loops` that any handler can run.
-A body is a Python function of index variables that calls `ops.load`, `ops.add`, ... What `ops` *is* at that moment decides
-what running the body means: show it, count it, interpret it, find its reads and writes, print a kernel.
-Invariant: every access is a (buffer name, offset) pair; the offset is one polynomial over index variables (i0, i1, ...) and
-size symbols in a canonical form, so two accesses are the same exactly when they compare equal.
-Inductor has the same idea with sympy expressions, plus what is left out here: division and modulo in offsets (a reshape that
-would need them realizes instead), indirect loads, masked bodies, scans.
+A body is a Python function of index variables that calls `ops.load`, `ops.add`, ... What `ops` *is*
+at that moment decides what running the body means: show it, count it, interpret it, find its reads
+and writes, print a kernel.
+Invariant: every access is a (buffer name, offset) pair; the offset is one polynomial over index
+variables (i0, i1, ...) and size symbols in a canonical form, so two accesses are the same exactly
+when they compare equal.
+Inductor has the same idea with sympy expressions, plus what is left out here: division and modulo
+in offsets (a reshape that would need them realizes instead), indirect loads, masked bodies, scans.
 """
 from __future__ import annotations
 
@@ -103,7 +105,9 @@ class Expr:
 
 
 def _monomial(symbols: tuple[str, ...], factor: int) -> str:
-    ordered = sorted(symbols, key=lambda s: (is_index(s), s))  # sizes first, so a row reads N*i0 + i1
+    ordered = sorted(
+        symbols, key=lambda s: (is_index(s), s)
+    )  # sizes first, so a row reads N*i0 + i1
     return "*".join(([] if factor == 1 and ordered else [str(factor)]) + ordered)
 
 
@@ -134,9 +138,11 @@ def exprs(values: Sequence[Expr | int]) -> tuple[Expr, ...]:
 
 @dataclass(frozen=True)
 class Buffer:
-    """A name for one version of one storage. Offsets count elements from the tensor's first element.
+    """A name for one version of one storage. Offsets count elements from the tensor's first
+    element.
 
-    role: "input" (an argument or a constant), "temp", "output". A write in place is a new Buffer over the same storage.
+    role: "input" (an argument or a constant), "temp", "output". A write in place is a new Buffer
+    over the same storage.
     """
 
     name: str
@@ -149,7 +155,9 @@ class Buffer:
     @staticmethod
     def new(name: str, shape: Sequence[Expr | int], dtype: dtypes.dtype, role: str = "temp",
             strides: Sequence[Expr | int] | None = None, storage: str | None = None) -> Buffer:
-        """A buffer, row-major unless strides are given, in a storage of its own unless one is given."""
+        """A buffer, row-major unless strides are given, in a storage of its own unless one is
+        given.
+        """
         sizes = exprs(shape)
         if strides is None:
             strides = [product(sizes[k + 1:]) for k in range(len(sizes))]
@@ -165,7 +173,9 @@ class Buffer:
 
     @property
     def span(self) -> Expr:
-        """How many elements of the storage it reaches over: numel, unless its strides leave gaps or overlap."""
+        """How many elements of the storage it reaches over: numel, unless its strides leave gaps or
+        overlap.
+        """
         if any(s.const == 0 for s in self.shape):
             return Expr()
         return sum(((n - 1) * s for n, s in zip(self.shape, self.strides)), Expr.of(1))
@@ -178,9 +188,10 @@ class Buffer:
 class Loops:
     """`for idx in sizes: out[where(idx)] (=, += ...) body(idx)`; one Loops makes one buffer.
 
-    `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never appear as axes.
-    `kind` is "pointwise", or the reduction: "sum", "amax", "amin". `origin` are the graph nodes it computes, in order,
-    and `title` is the name the user's graph has for the result; `why` says why it has a buffer at all.
+    `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never
+    appear as axes. `kind` is "pointwise", or the reduction: "sum", "amax", "amin". `origin` are the
+    graph nodes it computes, in order, and `title` is the name the user's graph has for the result;
+    `why` says why it has a buffer at all.
     """
 
     out: Buffer
@@ -193,7 +204,9 @@ class Loops:
     title: str = ""
     order: int = 0
     why: str = ""
-    reordered: bool = False  # the axes are not in the tensor's order: the reduced ones lay between kept ones
+    reordered: bool = (
+        False  # the axes are not in the tensor's order: the reduced ones lay between kept ones
+    )
 
     def run(self, idx: Sequence[Expr]) -> None:
         """Run the body once under the current handler, at the given loop indices."""
@@ -215,7 +228,9 @@ class Loops:
         return self.kind != "pointwise"
 
     def __str__(self) -> str:
-        from .show import show_loops  # the printed form is a handler's work, and handlers need this file
+        from .show import (
+            show_loops,
+        )  # the printed form is a handler's work, and handlers need this file
 
         return show_loops(self)
 
@@ -223,8 +238,8 @@ class Loops:
 class Ops(threading.local):
     """What loop bodies call. Every call goes to the handler on top of this thread's stack.
 
-    `node` is the graph node whose statement is being run, so a handler knows the user's line of what it is told;
-    `memo` lives for one run of one body, so a value used twice is computed once.
+    `node` is the graph node whose statement is being run, so a handler knows the user's line of
+    what it is told; `memo` lives for one run of one body, so a value used twice is computed once.
     """
 
     def __init__(self) -> None:

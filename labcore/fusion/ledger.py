@@ -2,15 +2,16 @@
 
     ledger            the loop IR under the counting handler; polynomials where sizes are symbols
     count_by_running  an instrumented run in pure Python over counting lists
-    count_in_source   the text of printed kernels: subscripts times the trips of the loops around them
+    count_in_source   the text of printed kernels: subscripts times the trips of the loops around
+    them
 
 A logical access is one element read or written once. Five tables, each by buffer:
     loads, stores   between the nest and memory: the ledger proper
     again           loads that a later pass of the same nest repeats (near by, in L1)
     rows            a row that one pass leaves for a later one of the same nest
     folds           a column result being accumulated (a load and a store each turn)
-Invariant: `executed` (all five) is what runs; `accesses` (loads + stores) is what students count: 7N apart, 3N fused.
-Extern steps count nothing: they move the same data fused or not.
+Invariant: `executed` (all five) is what runs; `accesses` (loads + stores) is what students count:
+7N apart, 3N fused. Extern steps count nothing: they move the same data fused or not.
 """
 from __future__ import annotations
 
@@ -18,8 +19,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .. import dtypes
 from ..graph import Graph
-from .handlers import Count
+from .handlers import Quiet
 from .interpret import Run, run
 from .ir import Buffer, Expr, using
 from .lowering import lower
@@ -27,7 +29,7 @@ from .nest import Nest
 from .scheduler import Schedule, schedule
 
 TABLES = ("loads", "stores", "again", "rows", "folds")
-Table = dict[str, Expr]
+Table = dict[str, Expr]  # buffer -> how many accesses
 
 
 @dataclass
@@ -73,6 +75,75 @@ class Ledger:
 
 def _total(table: Table) -> Expr:
     return sum(table.values(), Expr())
+
+
+class Count(Quiet):
+    """The access ledger of one nest, by buffer; values are whether they vary along the inner loop.
+
+    What the nest has in hand costs nothing, nor does a store of a buffer that never leaves it; what
+    does not vary along the inner loop is read before it. See `ledger.py` for what the five tables
+    mean.
+    """
+
+    def __init__(self, nest: Nest) -> None:
+        self.nest, self.part = nest, "each"
+        self.loads: Table = {}
+        self.stores: Table = {}
+        self.again: Table = {}
+        self.rows: Table = {}
+        self.folds: Table = {}
+        self.in_hand: dict[tuple[str, Expr], bool] = {}
+        self.met: set[tuple[str, Expr]] = set()
+
+    def op(self, name: str, *args: bool) -> bool:
+        return any(args)
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> bool:
+        return False
+
+    def to_dtype(self, value: bool, dtype: dtypes.dtype) -> bool:
+        return value
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> bool:
+        return self.nest.varies(expr)
+
+    def load(self, buffer: str, at: Expr) -> bool:
+        if (buffer, at) not in self.in_hand:
+            varies = self.nest.varies(at)
+            table = self.again if (buffer, at) in self.met else self.loads
+            if self.nest.homes.get(buffer) == "row":
+                table = self.rows
+            self._add(
+                table, buffer, self.nest.rows * self.nest.columns if varies else self.nest.rows
+            )
+            self._meet(buffer, at, varies)
+        return self.in_hand[buffer, at]
+
+    def store(self, buffer: str, at: Expr, value: bool) -> None:
+        home = self.nest.homes[buffer]
+        turns = self.nest.rows * self.nest.columns if self.part == "each" else self.nest.rows
+        if home in ("memory", "row"):
+            self._add(self.stores if home == "memory" else self.rows, buffer, turns)
+        self._meet(buffer, at, value)
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
+        if self.part == "colred":
+            self._add(self.stores, buffer, self.nest.buffers_by_name[buffer].numel)
+            self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
+        elif self.nest.homes[buffer] == "memory":
+            self._add(self.stores, buffer, self.nest.rows)
+        self._meet(buffer, at, False)
+
+    def next_pass(self) -> None:
+        """What varied along the inner loop is no longer in hand."""
+        self.in_hand = {access: varies for access, varies in self.in_hand.items() if not varies}
+
+    def _add(self, table: Table, buffer: str, turns: Expr) -> None:
+        table[buffer] = table.get(buffer, Expr()) + turns
+
+    def _meet(self, buffer: str, at: Expr, varies: bool) -> None:
+        self.in_hand[buffer, at] = varies
+        self.met.add((buffer, at))
 
 
 def ledger(schedule: Schedule) -> Ledger:

@@ -1,15 +1,19 @@
-"""A functional graph -> a `Program`: every operator lowered by its rule, values lazy until something realizes them.
+"""A functional graph -> a `Program`: every operator lowered by its rule, values lazy until
+something realizes them.
 
-In: a verified functional graph whose nodes have metas.  Out: loops and extern steps over named buffers.
-Lowering is an interpreter of operators (like eager mode and the tracer), so a composite operator lowers by being run.
-Invariant: inputs are read with their own strides from their first element; a buffer has the strides eager mode would give
-it; the rules are `POINTWISE` and `RULES`, and what has none becomes an extern step with its reason.
-`fuse=False` realizes every operator: one loop each, the "before" of the access ledger.
-Inductor's GraphLowering does the same over ATen operators, with FallbackKernel for what it does not know.
+In: a verified functional graph whose nodes have metas.  Out: loops and extern steps over named
+buffers. Lowering is an interpreter of operators (like eager mode and the tracer), so a composite
+operator lowers by being run.
+Invariant: inputs are read with their own strides from their first element; a buffer has the strides
+eager mode would give it; the rules are `POINTWISE` and `RULES`, and what has none becomes an extern
+step with its reason. `fuse=False` realizes every operator: one loop each, the "before" of the
+access ledger.
+Inductor's GraphLowering does the same over ATen operators, with FallbackKernel for what it does not
+know.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +40,9 @@ class LoweringError(AssertionError):
 
 
 class Lowering:
-    """The state of one lowering. `values` has what each graph node is; `node` is the one being lowered."""
+    """The state of one lowering. `values` has what each graph node is; `node` is the one being
+    lowered.
+    """
 
     def __init__(self, graph: Graph, fuse: bool) -> None:
         self.graph, self.fuse = graph, fuse
@@ -44,6 +50,8 @@ class Lowering:
         self.values: dict[GraphNode, Any] = {}
         self.outputs = {n for n in graph.outputs if isinstance(n, GraphNode)}
         self.names = {n.name for n in graph.nodes}
+        # (producer, reader) -> bytes of the loads that the reader does not make
+        self.inlined: dict[tuple[GraphNode, GraphNode], int] = {}
         self.node: GraphNode = graph.nodes[0]
 
     def run(self) -> Program:
@@ -57,27 +65,34 @@ class Lowering:
                 self._lower(node)
         self.program.outputs = [self._output(value) for value in self.graph.outputs]
         _prune(self.program)
+        self.program.decisions = list(self._decisions())
         return self.program
 
     # ---- nodes -----------------------------------------------------------------------------------
 
     def _input(self, node: GraphNode) -> Buffer:
         if node.meta is None:
-            raise LoweringError(f"{node.op} {node.name} has no meta: its shape and dtype are unknown")
+            raise LoweringError(
+                f"{node.op} {node.name} has no meta: its shape and dtype are unknown"
+            )
         buffer = self.buffer(node.name, node.meta, "input")
         self.values[node] = Leaf(node.meta, buffer)
         return buffer
 
     def _lower(self, node: GraphNode) -> None:
         if node.target.mutates:
-            raise LoweringError(f"{node.name} writes into its input: functionalization comes before lowering")
+            raise LoweringError(
+                f"{node.name} writes into its input: functionalization comes before lowering"
+            )
         args, kwargs = map_nodes((node.args, node.kwargs), self.values.__getitem__)
         with interpreting(self):
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
             why = realize.reason_to_realize(node, value, node in self.outputs, self.fuse)
             if why is not None:
-                value = self.realize(value, node.name, why, "output" if node in self.outputs else "temp")
+                value = self.realize(
+                    value, node.name, why, "output" if node in self.outputs else "temp"
+                )
         self.values[node] = value
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Value:
@@ -94,12 +109,16 @@ class Lowering:
                 return self.pointwise(op, POINTWISE[op.name], params)
         except NoLoops as error:
             return self.extern(op, args, kwargs, str(error))
-        return self.extern(op, args, kwargs, WITHOUT_LOOPS.get(op.name) or BY_KIND.get(op.kind) or NO_RULE)
+        return self.extern(
+            op, args, kwargs, WITHOUT_LOOPS.get(op.name) or BY_KIND.get(op.kind) or NO_RULE
+        )
 
     # ---- the three families ----------------------------------------------------------------------
 
     def view(self, op: Op, value: Value, params: Mapping[str, Any]) -> Value:
-        """A view is the same value, read elsewhere; where that would need division it is stored first."""
+        """A view is the same value, read elsewhere; where that would need division it is stored
+        first.
+        """
         try:
             return through(op, value, dict(params))
         except Unlinear:
@@ -110,7 +129,9 @@ class Lowering:
         meta = meta_of(op, params)
         operands = [params.pop(name) for name in rule.operands]
         typed = operands[rule.uncast:]
-        dtype = rule.common(*[v.meta if isinstance(v, Value) else v for v in typed if v is not None])
+        dtype = rule.common(
+            *[v.meta if isinstance(v, Value) else v for v in typed if v is not None]
+        )
         if rule.check is not None:
             rule.check(dtype, dict(zip(rule.operands, operands)))
         casts = [_same] * rule.uncast + [_cast_of(v, dtype) for v in typed]
@@ -122,10 +143,12 @@ class Lowering:
         return self.computed(meta, args, body)
 
     def computed(self, meta: TensorMeta, args: Sequence[Any], fn: Callable[..., Any]) -> Computed:
-        """A lazy value of the node being lowered; every lazy operand is from now on inlined into it."""
+        """A lazy value of the node being lowered; every lazy operand is from now on inlined into
+        it.
+        """
         for arg in args:
             if isinstance(arg, Computed) and arg.node is not self.node:
-                self.decide(arg, meta)
+                self.inline(arg, meta)
         return Computed(meta, tuple(args), fn, self.node)
 
     def extern(self, op: Op, args: tuple, kwargs: dict[str, Any], reason: str) -> Leaf:
@@ -148,8 +171,11 @@ class Lowering:
 
     def operand(self, value: Value) -> Operand:
         if not isinstance(value, Leaf) or value.buffer is None:
-            name = next((n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input")
+            name = next(
+                (n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input"
+            )
             value = self.realize(value, name, realize.EXTERN)
+        assert value.buffer is not None
         return Operand(value.buffer, value.meta.shape, value.meta.stride, value.offset)
 
     # ---- buffers ---------------------------------------------------------------------------------
@@ -167,23 +193,36 @@ class Lowering:
         return leaf
 
     def buffer(self, wanted: str, meta: TensorMeta, role: str) -> Buffer:
-        """A new buffer under the graph's name for it; a number is added when that name has one already."""
+        """A new buffer under the graph's name for it; a number is added when that name has one
+        already.
+        """
         name, number = wanted, 1
         while name in self.program.buffers or (name != wanted and name in self.names):
             name, number = f"{wanted}_{number}", number + 1
-        found = self.program.buffers[name] = Buffer.new(name, meta.shape, meta.dtype, role, meta.stride)
+        found = self.program.buffers[name] = Buffer.new(
+            name, meta.shape, meta.dtype, role, meta.stride
+        )
         return found
 
-    def decide(self, producer: Computed, meta: TensorMeta) -> None:
-        """Note that the node being lowered computes `producer` itself instead of loading it."""
-        first, second = producer.node.name, self.node.name
-        met = any(v.first == first for v in self.program.decisions)
-        turns = producer.meta.numel + (0 if met else producer.node.meta.numel)  # its loads, and once the store
-        verdict = Verdict(first, second, True, "producer and consumer",
-                          f"{second} reads {first} at the index where it is computed: the value stays in a register "
-                          f"and {first} needs no buffer.", Expr.of(turns * producer.meta.dtype.itemsize))
-        if not any((v.first, v.second) == (first, second) for v in self.program.decisions):
-            self.program.decisions.append(verdict)
+    def inline(self, producer: Computed, meta: TensorMeta) -> None:
+        """Note that the node being lowered computes `producer` itself, once an element."""
+        loads = meta.numel * producer.meta.dtype.itemsize
+        self.inlined.setdefault((producer.node, self.node), loads)
+
+    def _decisions(self) -> Iterator[Verdict]:
+        """The verdicts on what was inlined, now that it is known what has a buffer nevertheless."""
+        stored = {step.title for step in self.program.steps}
+        for (producer, reader), loads in self.inlined.items():
+            saved, detail = loads, f"{reader} computes {producer} itself instead of loading it"
+            if producer.name in stored:
+                detail += "; it is stored for others."
+            else:
+                detail += f": the value stays in a register, and {producer} needs no buffer."
+                first_reader = next(r for p, r in self.inlined if p is producer)
+                assert producer.meta is not None
+                saved += producer.meta.nbytes if reader is first_reader else 0
+            yield Verdict(producer.name, reader.name, True, "producer and consumer", detail,
+                          Expr.of(saved))
 
     # ---- outputs ---------------------------------------------------------------------------------
 
@@ -195,14 +234,18 @@ class Lowering:
             return self.realize(value, node.name, realize.OUTPUT, "output").buffer
         is_view = node.op == "call_function" and node.target.alias
         if value.buffer.role == "input" and (is_view or not value.whole):
-            raise LoweringError(f"output {node.name} is a view of {value.buffer.name}: such outputs are made outside the "
-                                "compiled graph, by autodiff's epilogue")
+            raise LoweringError(
+                f"output {node.name} is a view of {value.buffer.name}: such outputs are made "
+                "outside the compiled graph, by autodiff's epilogue"
+            )
         if not value.whole:  # a view of something computed here: returned as a tensor of its own
             return self.realize(value, node.name, realize.OUTPUT, "output").buffer
         return self._returned(value.buffer.name)
 
     def _returned(self, name: str) -> Buffer:
-        """Mark a buffer as an output after the fact (its node was not one, another node that is the same tensor is)."""
+        """Mark a buffer as an output after the fact (its node was not one, another node that is the
+        same tensor is).
+        """
         buffer = self.program.buffers[name]
         if buffer.role == "temp":
             buffer = self.program.buffers[name] = replace(buffer, role="output")
@@ -232,7 +275,9 @@ def _prune(program: Program) -> None:
     needed = {b.name for b in program.outputs if isinstance(b, Buffer)}
     kept: list[Loops | Extern] = []
     for step in reversed(program.steps):
-        drawn = isinstance(step, Extern) and step.op.kind == "random"  # advances the generator, read or not
+        drawn = (
+            isinstance(step, Extern) and step.op.kind == "random"
+        )  # advances the generator, read or not
         if step.out.name in needed or drawn:
             needed |= _reads(step)
             kept.append(step)

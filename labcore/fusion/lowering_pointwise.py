@@ -1,9 +1,9 @@
 """How each pointwise operator is written in loop primitives: one row of a table an operator.
 
 In: an operator's parameters by name.  Out: the body of one element, in terms of `ops`.
-Invariant: a row names the operands (cast to the operator's common type before the body sees them) and the body; whatever
-else the operator takes (alpha, min, dtype) reaches the body as Python values.
-To add an operator: one call of `rule`. Inductor's `make_pointwise` plays this part.
+Invariant: a row names the operands (cast to the operator's common type before the body sees them)
+and the body; whatever else the operator takes (alpha, min, dtype) reaches the body as Python
+values. To add an operator: one call of `rule`. Inductor's `make_pointwise` plays this part.
 """
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ class NoLoops(Exception):
 
 @dataclass(frozen=True)
 class Rule:
-    """`body(dtype, *operands, **others)`; the operands after the first `uncast` are in the common type `dtype`.
+    """`body(dtype, *operands, **others)`; the operands after the first `uncast` are in the common
+    type `dtype`.
 
     `check(dtype, operands by name)` may raise NoLoops.
     """
@@ -48,7 +49,12 @@ def rule(name: str, operands: str, body: Body, common: Callable[..., dtypes.dtyp
 
 # ---- arithmetic: on bools it is logic ------------------------------------------------------------
 
-ON_BOOLS = {"add": "bitwise_or", "mul": "bitwise_and", "maximum": "bitwise_or", "minimum": "bitwise_and"}
+ON_BOOLS = {
+    "add": "bitwise_or",
+    "mul": "bitwise_and",
+    "maximum": "bitwise_or",
+    "minimum": "bitwise_and",
+}
 
 
 def _call(name: str, dtype: dtypes.dtype, *args: Any) -> Any:
@@ -57,7 +63,9 @@ def _call(name: str, dtype: dtypes.dtype, *args: Any) -> Any:
 
 def _scaled(name: str) -> Body:
     def body(dtype: dtypes.dtype, a: Any, b: Any, alpha: Any = 1) -> Any:
-        return _call(name, dtype, a, b if alpha == 1 else _call("mul", dtype, b, ops.constant(alpha, dtype)))
+        return _call(
+            name, dtype, a, b if alpha == 1 else _call("mul", dtype, b, ops.constant(alpha, dtype))
+        )
     return body
 
 
@@ -92,7 +100,9 @@ rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a),
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
 rule("clone", "input", lambda dtype, a, contiguous=False: a)
 rule("_to_copy", "input", lambda _, a, dtype: ops.to_dtype(a, dtype))
-rule("copy", "src", lambda _, a, input: ops.to_dtype(a, input.meta.dtype))  # `input` gives layout and type only
+rule(
+    "copy", "src", lambda _, a, input: ops.to_dtype(a, input.meta.dtype)
+)  # `input` gives layout and type only
 
 
 def _sign(dtype: dtypes.dtype, a: Any) -> Any:
@@ -113,13 +123,21 @@ def _truth(dtype: dtypes.dtype, a: Any) -> Any:
     return a if dtype is dtypes.bool else ops.ne(a, ops.constant(0, dtype))
 
 
-for _name, _primitive in (("logical_and", "bitwise_and"), ("logical_or", "bitwise_or"), ("logical_xor", "bitwise_xor")):
-    rule(_name, "input other",
-         lambda dtype, a, b, name=_primitive: getattr(ops, name)(_truth(dtype, a), _truth(dtype, b)))
+for _name, _primitive in (
+    ("logical_and", "bitwise_and"),
+    ("logical_or", "bitwise_or"),
+    ("logical_xor", "bitwise_xor"),
+):
+    rule(
+        _name,
+        "input other",
+        lambda dtype, a, b, name=_primitive: getattr(ops, name)(_truth(dtype, a), _truth(dtype, b)),
+    )
 rule("logical_not", "input", lambda dtype, a: ops.bitwise_not(_truth(dtype, a)))
 
 
-# ---- powers that eager mode multiplies or takes roots for ------------------------------------------
+# ---- powers that eager mode multiplies or takes roots for
+# ------------------------------------------
 
 EXACT_POWERS: dict[Any, Body] = {
     0.5: lambda dtype, a: ops.sqrt(a),

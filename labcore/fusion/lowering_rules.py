@@ -1,7 +1,9 @@
-"""The rules of operators that are not pointwise: reductions and factories; and the reasons of those without loops.
+"""The rules of operators that are not pointwise: reductions and factories; and the reasons of those
+without loops.
 
 In: the lowering, the operator, its parameters by name.  Out: a value.
-Invariant: a reduction is stored at once; what makes a tensor from nothing is a lazy constant that costs no memory.
+Invariant: a reduction is stored at once; what makes a tensor from nothing is a lazy constant that
+costs no memory.
 """
 from __future__ import annotations
 
@@ -52,13 +54,17 @@ def _mean(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
 
 
 def _extreme(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
-    return lambda lowering, op, params: reduce(lowering, kind, params, meta_of(op, params), lowering.node.name)
+    return lambda lowering, op, params: reduce(
+        lowering, kind, params, meta_of(op, params), lowering.node.name
+    )
 
 
 RULES.update(sum=_sum, mean=_mean, amax=_extreme("amax"), amin=_extreme("amin"))
 
 
-def reduce(lowering: Lowering, kind: str, params: dict[str, Any], meta: TensorMeta, name: str) -> Leaf:
+def reduce(
+    lowering: Lowering, kind: str, params: dict[str, Any], meta: TensorMeta, name: str
+) -> Leaf:
     """Store `params["input"]` folded over its axes, computed in the result's type."""
     value, node = params["input"], lowering.node
     axes = reduced_axes(params["dim"], value.meta.ndim)
@@ -68,9 +74,18 @@ def reduce(lowering: Lowering, kind: str, params: dict[str, Any], meta: TensorMe
         lambda v: ops.to_dtype(v, meta.dtype) if cast else v)
     is_output = node in lowering.outputs and name == node.name
     out = lowering.buffer(name, meta, "output" if is_output else "temp")
-    lowering.program.steps.append(realize.reduction_loops(
-        source, axes, kind, out, bool(params["keepdim"]), origin=realize.origins(source, node), title=name,
-        why=realize.OUTPUT if is_output else realize.REDUCED))
+    lowering.program.steps.append(
+        realize.reduction_loops(
+            source,
+            axes,
+            kind,
+            out,
+            bool(params["keepdim"]),
+            origin=realize.origins(source, node),
+            title=name,
+            why=realize.OUTPUT if is_output else realize.REDUCED,
+        )
+    )
     return Leaf(meta, out)
 
 
@@ -80,7 +95,11 @@ def reduce(lowering: Lowering, kind: str, params: dict[str, Any], meta: TensorMe
 def _pow(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     """Some exponents are products and roots in eager mode, and so here."""
     dtype, exponent = meta_of(op, params).dtype, params["exponent"]
-    exact = None if isinstance(exponent, Value) or isinstance(exponent, bool) else EXACT_POWERS.get(exponent)
+    exact = (
+        None
+        if isinstance(exponent, Value) or isinstance(exponent, bool)
+        else EXACT_POWERS.get(exponent)
+    )
     if exact is None or not dtype.is_floating_point:
         return lowering.pointwise(op, POINTWISE["pow"], params)
     rule = Rule(("input",), lambda dtype, a, exponent: exact(dtype, a), lambda _: dtype)

@@ -1,4 +1,5 @@
-"""How one group runs: which inner passes there are, what lies between them, and where each value lives.
+"""How one group runs: which inner passes there are, what lies between them, and where each value
+lives.
 
 In: a `Group` whose nodes may share a nest.  Out: a `Nest`, the only thing a printer reads.
 
@@ -25,7 +26,9 @@ from .ir import Buffer, Expr, index, is_index, product
 
 @dataclass
 class Pass:
-    """One inner loop: `before` are row statements that run before it, `inside` are each, rowred and colred."""
+    """One inner loop: `before` are row statements that run before it, `inside` are each, rowred and
+    colred.
+    """
 
     before: list[Node] = field(default_factory=list)
     inside: list[Node] = field(default_factory=list)
@@ -34,15 +37,15 @@ class Pass:
 class Nest:
     """Passes, parts, homes and loops of one group.
 
-    Loop variables are the nodes' own i0, i1, ...; an axis that was merged into the next one is replaced by 0, so a body
-    run through `run` speaks of the merged variables only.
+    Loop variables are the nodes' own i0, i1, ...; an axis that was merged into the next one is
+    replaced by 0, so a body run through `run` speaks of the merged variables only.
     """
 
     def __init__(self, group: Group, buffers: dict[str, Buffer], live_outside: set[str]) -> None:
         self.group, self.buffers_by_name = group, buffers
         self.nodes = group.nodes
-        self.outer, self.inner = group.outer, group.inner
-        if self.inner is None:  # pointwise only: the last loop is the inner one
+        self.outer, self.inner = group.outer, group.inner or ()
+        if group.inner is None:  # pointwise only: the last loop is the inner one
             self.outer, self.inner = group.outer[:-1], group.outer[-1:]
         self.parts = group.parts
         self.when = _pass_numbers(self.nodes, self.parts)
@@ -81,7 +84,9 @@ class Nest:
     def column(self) -> Expr:
         """Position in a row: the inner loop variables, flattened."""
         loops = self.inner_loops
-        parts = [Expr.of(v) * product([s for _, s in loops[k + 1:]]) for k, (v, _) in enumerate(loops)]
+        parts = [
+            Expr.of(v) * product([s for _, s in loops[k + 1 :]]) for k, (v, _) in enumerate(loops)
+        ]
         return sum(parts, Expr())
 
     def storage(self, buffer: str) -> str:
@@ -93,7 +98,7 @@ class Nest:
 
     def run(self, node: Node) -> None:
         """Run a node's body under the current handler, over the merged variables."""
-        node.step.run([self.rename.get(f"i{k}", index(k)) for k in range(len(node.sizes))])
+        node.loops.run([self.rename.get(f"i{k}", index(k)) for k in range(len(node.sizes))])
 
     @property
     def arguments(self) -> list[str]:
@@ -114,12 +119,19 @@ class Nest:
     def _passes(self) -> list[Pass]:
         passes = [Pass() for _ in range(max(self.when.values()) + 1)]
         for node, number in self.when.items():
-            (passes[number].before if self.parts[node] == "row" else passes[number].inside).append(node)
+            (passes[number].before if self.parts[node] == "row" else passes[number].inside).append(
+                node
+            )
         return passes
 
     def _home(self, node: Node, live_outside: set[str]) -> str:
         out, part = node.out, self.parts[node]
-        if out.role == "output" or out.name in live_outside or out.storage != out.name or part == "colred":
+        if (
+            out.role == "output"
+            or out.name in live_outside
+            or out.storage != out.name
+            or part == "colred"
+        ):
             return "memory"
         if part in ("row", "rowred"):
             return "scalar"
@@ -127,14 +139,22 @@ class Nest:
         return "row" if later else "hand"
 
     def _lends(self) -> dict[str, str]:
-        """Row buffer -> the output whose row it may use as scratch: the last reader overwrites it at the same index.
+        """Row buffer -> the output whose row it may use as scratch: the last reader overwrites it
+        at the same index.
 
         Better than a scratch row: the output's cache misses then happen in the pass that computes.
         """
         lent: dict[str, str] = {}
         for node in self.nodes:
             if self.homes[node.name] == "row":
-                host = next((m for m in self.nodes if m.name not in lent.values() and self._can_lend(m, node)), None)
+                host = next(
+                    (
+                        m
+                        for m in self.nodes
+                        if m.name not in lent.values() and self._can_lend(m, node)
+                    ),
+                    None,
+                )
                 if host is not None:
                     lent[node.name] = host.name
         return lent
@@ -142,7 +162,11 @@ class Nest:
     def _can_lend(self, host: Node, node: Node) -> bool:
         readers = [m for m in self.nodes if node.name in m.loads]
         last = max(self.when[m] for m in readers)
-        fresh = self.parts[host] == "each" and self.homes[host.name] == "memory" and host.out.storage == host.name
+        fresh = (
+            self.parts[host] == "each"
+            and self.homes[host.name] == "memory"
+            and host.out.storage == host.name
+        )
         return (fresh and self.when[host] == last and host.out.dtype is node.out.dtype
                 and all(m.order <= host.order for m in readers if self.when[m] == last)
                 and host.stores[host.name] == node.stores[node.name])
@@ -150,7 +174,8 @@ class Nest:
     def _merge(self) -> tuple[list[tuple[str, Expr, bool]], dict[str, Expr]]:
         """Merge adjacent axes: i0 < R, i1 < N with every offset N*i0 + i1 is one loop of R*N.
 
-        Returns the loops as (variable, size, is inner), and the replacements of the variables that went away.
+        Returns the loops as (variable, size, is inner), and the replacements of the variables that
+        went away.
         """
         sizes, cut = list(self.outer + self.inner), len(self.outer)
         flat = self.group.inner is None
@@ -160,7 +185,11 @@ class Nest:
         first = 0
         while first < len(sizes):
             last = first
-            while last + 1 < len(sizes) and (flat or last + 1 != cut) and _mergeable(last, sizes, offsets):
+            while (
+                last + 1 < len(sizes)
+                and (flat or last + 1 != cut)
+                and _mergeable(last, sizes, offsets)
+            ):
                 last += 1
             rename.update({f"i{k}": Expr() for k in range(first, last)})
             loops.append((f"i{last}", product(sizes[first:last + 1]), last >= cut))
@@ -176,8 +205,8 @@ class Nest:
 def _pass_numbers(nodes: Sequence[Node], parts: dict[Node, str]) -> dict[Node, int]:
     """The pass of each node; a row node runs before the pass of its number.
 
-    A row result is ready one pass after the pass that accumulates it; a row statement follows a whole pass; a write in
-    place waits for the readers of the old value.
+    A row result is ready one pass after the pass that accumulates it; a row statement follows a
+    whole pass; a write in place waits for the readers of the old value.
     """
     when: dict[Node, int] = {}
     for node in nodes:

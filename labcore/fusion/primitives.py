@@ -1,9 +1,11 @@
 """What a loop body may compute: one table, one row a primitive.
 
-In: nothing.  Out: `PRIMITIVES[name]`, which says what the primitive means on Python numbers, which type it gives, how the
-teaching view spells it, and whether it is dear.  To add an operator here is to add one row.
-Invariant: the arguments of a primitive have one common dtype (`where`: its last two); lowering casts before it calls.
-A fn works on Python int, float and bool and never raises; the caller rounds its result to the dtype.
+In: nothing.  Out: `PRIMITIVES[name]`, which says what the primitive means on Python numbers, which
+type it gives, how the teaching view spells it, and whether it is dear.  To add an operator here is
+to add one row.
+Invariant: the arguments of a primitive have one common dtype (`where`: its last two); lowering
+casts before it calls. A fn works on Python int, float and bool and never raises; the caller rounds
+its result to the dtype.
 Inductor has some 120 of these in OpsHandler.
 """
 from __future__ import annotations
@@ -18,7 +20,9 @@ from .. import dtypes
 
 @dataclass(frozen=True)
 class Primitive:
-    """`fn` on Python numbers; `text` with {0} {1} {2}; `result`: "same" as the last argument, or "bool"."""
+    """`fn` on Python numbers; `text` with {0} {1} {2}; `result`: "same" as the last argument, or
+    "bool".
+    """
 
     name: str
     fn: Callable[..., Any]
@@ -33,7 +37,9 @@ class Primitive:
 PRIMITIVES: dict[str, Primitive] = {}
 
 
-def primitive(name: str, fn: Callable[..., Any], text: str, result: str = "same", heavy: bool = False) -> None:
+def primitive(
+    name: str, fn: Callable[..., Any], text: str, result: str = "same", heavy: bool = False
+) -> None:
     PRIMITIVES[name] = Primitive(name, fn, text, result, heavy)
 
 
@@ -70,7 +76,13 @@ def _pow(a: Any, b: Any) -> Any:
     except OverflowError:
         return -math.inf if a < 0 and b % 2 == 1 else math.inf
     except ValueError:  # 0 to a negative power, or a negative base with a fraction
-        return math.copysign(math.inf, a) if a == 0 and b % 2 == 1 else math.inf if a == 0 else math.nan
+        return (
+            math.copysign(math.inf, a)
+            if a == 0 and b % 2 == 1
+            else math.inf
+            if a == 0
+            else math.nan
+        )
 
 
 def _exp(a: float) -> float:

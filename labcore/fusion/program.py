@@ -1,8 +1,11 @@
-"""What lowering hands to the scheduler: loops and extern steps in program order, over named buffers.
+"""What lowering hands to the scheduler: loops and extern steps in program order, over named
+buffers.
 
 In: `lowering.py` fills it.  Out: `Program`, read by the scheduler, the ledger and codegen.
-Invariant: a step reads only inputs and buffers of earlier steps; every output is a whole buffer or a Python constant.
-Inductor's counterpart is GraphLowering with its list of operations; here it is data, and lowering is functions over it.
+Invariant: a step reads only inputs and buffers of earlier steps; every output is a whole buffer or
+a Python constant.
+Inductor's counterpart is GraphLowering with its list of operations; here it is data, and lowering
+is functions over it.
 """
 from __future__ import annotations
 
@@ -19,7 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor argument of an extern step: a buffer, or a strided view of one (`whole` is False)."""
+    """A tensor argument of an extern step: a buffer, or a strided view of one (`whole` is
+    False).
+    """
 
     buffer: Buffer
     shape: tuple[int, ...]
@@ -41,7 +46,9 @@ class Operand:
 
 @dataclass(eq=False)
 class Extern:
-    """A step that calls the eager operator: no loops of ours. `args` hold `Operand`s where the graph has nodes."""
+    """A step that calls the eager operator: no loops of ours. `args` hold `Operand`s where the
+    graph has nodes.
+    """
 
     out: Buffer
     node: GraphNode
@@ -69,10 +76,12 @@ def _show(value: Any) -> str:
 
 @dataclass
 class Program:
-    """`inputs` in the order of the placeholders; `constants` by buffer name, the GraphModule attribute each one is.
+    """`inputs` in the order of the placeholders; `constants` by buffer name, the GraphModule
+    attribute each one is.
 
-    `outputs` follow the graph's outputs: a Buffer (maybe twice, maybe an input), or a Python constant.
-    `decisions` are the verdicts that lowering reached itself, by inlining a value into its readers.
+    `outputs` follow the graph's outputs: a Buffer (maybe twice, maybe an input), or a Python
+    constant. `decisions` are the verdicts that lowering reached itself, by inlining a value into
+    its readers.
     """
 
     steps: list[Loops | Extern] = field(default_factory=list)

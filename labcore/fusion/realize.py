@@ -2,8 +2,9 @@
 
 In: lazy values.  Out: the reason to store one (or None), and `Loops` over it.
 Invariant: every reason is one of the sentences below; nothing else makes a buffer.
-A value that stays lazy is computed again by each of its readers. That is right when it is cheap; what a shared nest keeps
-in hand costs nothing either, so storing is never wrong, only slower when the nests end up apart.
+A value that stays lazy is computed again by each of its readers. That is right when it is cheap;
+what a shared nest keeps in hand costs nothing either, so storing is never wrong, only slower when
+the nests end up apart.
 Inductor's thresholds: 4 reads, 30 operations (50 on CPU), heavy operations reused.
 """
 from __future__ import annotations
@@ -49,14 +50,20 @@ def pointwise_loops(value: Value, out: Buffer, **more: Any) -> Loops:
     """`out[idx] = value(idx)`, the loops in the order in which the output lies in memory."""
     shape, strides = value.meta.shape, value.meta.stride
     # An axis with stride 0 repeats one element: written once.
-    axes = _memory_order([k for k, n in enumerate(shape) if n != 1 and (strides[k] or n == 0)], strides)
+    axes = _memory_order(
+        [k for k, n in enumerate(shape) if n != 1 and (strides[k] or n == 0)], strides
+    )
     return Loops(out, exprs([shape[k] for k in axes]), tuple(range(len(axes))), "pointwise",
                  lambda idx: value.run(full_index(idx, axes, len(shape))),
                  lambda idx: out.at(full_index(idx, axes, len(shape))), **more)
 
 
-def reduction_loops(value: Value, reduced: Sequence[int], kind: str, out: Buffer, keepdim: bool, **more: Any) -> Loops:
-    """`out[kept] (kind)= value(idx)`. Loops follow memory when kept axes then come first or last, else kept ones come first."""
+def reduction_loops(
+    value: Value, reduced: Sequence[int], kind: str, out: Buffer, keepdim: bool, **more: Any
+) -> Loops:
+    """`out[kept] (kind)= value(idx)`. Loops follow memory when kept axes then come first or last,
+    else kept ones come first.
+    """
     shape, ndim = value.meta.shape, value.meta.ndim
     live = [k for k in range(ndim) if shape[k] != 1]
     axes = _memory_order(live, value.meta.stride)
@@ -65,19 +72,30 @@ def reduction_loops(value: Value, reduced: Sequence[int], kind: str, out: Buffer
     if not fits:
         kept = [k for k in live if k not in reduced]
         axes = kept + [k for k in live if k in reduced]
-    places = [k for k in range(ndim) if keepdim or k not in reduced]  # the output's axes, as axes of the input
+    places = [
+        k for k in range(ndim) if keepdim or k not in reduced
+    ]  # the output's axes, as axes of the input
 
     def where(idx: Sequence[Expr]) -> Expr:
         full = full_index(idx, kept, ndim)
         return out.at([full[k] for k in places])
 
-    return Loops(out, exprs([shape[k] for k in axes]), tuple(axes.index(k) for k in kept),
-                 kind if len(kept) < len(axes) else "pointwise",
-                 lambda idx: value.run(full_index(idx, axes, ndim)), where, reordered=not fits, **more)
+    return Loops(
+        out,
+        exprs([shape[k] for k in axes]),
+        tuple(axes.index(k) for k in kept),
+        kind if len(kept) < len(axes) else "pointwise",
+        lambda idx: value.run(full_index(idx, axes, ndim)),
+        where,
+        reordered=not fits,
+        **more,
+    )
 
 
 def _memory_order(axes: list[int], strides: Sequence[int]) -> list[int]:
-    """The slowest axis first: the inner loop then walks neighbours. A stride of 0 says nothing and stays in place."""
+    """The slowest axis first: the inner loop then walks neighbours. A stride of 0 says nothing and
+    stays in place.
+    """
     moving = sorted((k for k in axes if strides[k]), key=lambda k: -strides[k])
     return [moving.pop(0) if strides[k] else k for k in axes]
 

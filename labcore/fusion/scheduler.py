@@ -1,9 +1,11 @@
 """Program -> schedule: which loops share a nest, and in which order the nests and extern steps run.
 
-In: a `Program`.  Out: a `Schedule` with ordered steps (`Nest` or `Extern`) and every verdict on the way.
-Greedy: judge all pairs, fuse the legal pair that saves most bytes, again, until nothing is left to gain.
+In: a `Program`.  Out: a `Schedule` with ordered steps (`Nest` or `Extern`) and every verdict on the
+way. Greedy: judge all pairs, fuse the legal pair that saves most bytes, again, until nothing is
+left to gain.
 Invariant: any legal order of fusing gives a right program; `pick` lets tests choose at random.
-Inductor works the same way, with a score (bytes saved, then distance in the program) and limits on memory peaks.
+Inductor works the same way, with a score (bytes saved, then distance in the program) and limits on
+memory peaks.
 """
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ Links = set[tuple[Node, Node]]
 
 @dataclass
 class Schedule:
-    """What codegen prints, in order. `verdicts` are lowering's own (inlined values) and the scheduler's last words."""
+    """What codegen prints, in order. `verdicts` are lowering's own (inlined values) and the
+    scheduler's last words.
+    """
 
     program: Program
     steps: list[Nest | Extern]
@@ -50,12 +54,18 @@ def schedule(program: Program, fuse: bool = True, pick: Pick | None = None) -> S
     if fuse:
         groups = _fuse_greedily(groups, links, _users(nodes), pick or _most_saved, verdicts)
     ordered = _in_order(groups, links)
-    return Schedule(program, [_step(g, ordered, program) for g in ordered], [*program.decisions, *verdicts.values()])
+    return Schedule(
+        program,
+        [_step(g, ordered, program) for g in ordered],
+        [*program.decisions, *verdicts.values()],
+    )
 
 
 def _fuse_greedily(groups: list[Group], links: Links, users: dict[str, list[Node]], pick: Pick,
                    verdicts: dict[tuple[str, str], Verdict]) -> list[Group]:
-    kept: dict[tuple[Group, Group], Verdict] = {}  # a pair's own verdict never changes: judge it once
+    kept: dict[
+        tuple[Group, Group], Verdict
+    ] = {}  # a pair's own verdict never changes: judge it once
     while True:
         reach = closure(edges(groups, links))
         legal: list[tuple[Group, Group, Verdict]] = []
@@ -73,8 +83,9 @@ def _fuse_greedily(groups: list[Group], links: Links, users: dict[str, list[Node
             return groups
         a, b, _ = legal[pick([v for *_, v in legal])]
         fused = Pair(a, b, users).merged
-        assert fused is not None
-        groups = sorted([g for g in groups if g not in (a, b)] + [fused], key=lambda g: g.nodes[0].order)
+        groups = sorted(
+            [g for g in groups if g not in (a, b)] + [fused], key=lambda g: g.nodes[0].order
+        )
 
 
 def _users(nodes: list[Node]) -> dict[str, list[Node]]:

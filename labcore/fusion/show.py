@@ -1,8 +1,10 @@
 """The teaching view: loops and nests as text, with the user's names and lines.
 
-In: `Loops`, or a `Nest`.  Out: text, one statement a line; what `ir_pre_fusion` and `ir_post_fusion` print.
-Every statement that starts the work of another graph node names that node and the user's line.
-Invariant: the text is made by running the bodies under a handler, so it cannot differ from what is compiled.
+In: `Loops`, or a `Nest`.  Out: text, one statement a line; what `ir_pre_fusion` and
+`ir_post_fusion` print. Every statement that starts the work of another graph node names that node
+and the user's line.
+Invariant: the text is made by running the bodies under a handler, so it cannot differ from what is
+compiled.
 """
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def note(node: GraphNode | None) -> str:
 
 
 class Noted:
-    """Lines with the graph node that each belongs to; the note is written where the node changes."""
+    """Lines with the graph node that each belongs to; the note is written where the node
+    changes.
+    """
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, GraphNode | None]] = []
@@ -35,12 +39,18 @@ class Noted:
     def add(self, text: str) -> None:
         self.lines.append((text, ops.node))
 
-    def text(self, indent: str, before: GraphNode | None = None) -> tuple[list[str], GraphNode | None]:
+    def text(
+        self, indent: str, before: GraphNode | None = None
+    ) -> tuple[list[str], GraphNode | None]:
         """The lines, and the node of the last one."""
         out = []
         for text, node in self.lines:
             line = indent + text
-            out.append(f"{line:<{WIDTH}}  # {note(node)}".rstrip() if node is not before and note(node) else line)
+            out.append(
+                f"{line:<{WIDTH}}  # {note(node)}".rstrip()
+                if node is not before and note(node)
+                else line
+            )
             before = node
         return out, before
 
@@ -88,7 +98,9 @@ def constant(value: Any, dtype: dtypes.dtype) -> str:
 def show_loops(loops: Loops) -> str:
     with using(Show()) as show:
         loops.run(loops.vars)
-    head = f"{loops.title or loops.out.name}: {_type(loops)}" + (f"  # stored: {loops.why}" if loops.why else "")
+    head = f"{loops.title or loops.out.name}: {_type(loops)}" + (
+        f"  # stored: {loops.why}" if loops.why else ""
+    )
     lines, indent = [head], "    "
     for k, size in enumerate(loops.sizes):
         lines.append(f"{indent}for {f'i{k}'} < {size}:")
@@ -168,9 +180,11 @@ class ShowNest(Printer):
 
 def show_nest(nest: Nest) -> str:
     """A head that says what the nest computes, reads and writes; then its loops."""
-    origins = dict.fromkeys(n.name for node in nest.nodes for n in node.step.origin)
+    origins = dict.fromkeys(n.name for node in nest.nodes for n in node.loops.origin)
     made = {n.name for n in nest.nodes}
     reads = dict.fromkeys(b for n in nest.nodes for b in n.loads if b not in made)
     writes = [n.name for n in nest.nodes if nest.homes[n.name] == "memory"]
-    head = f"{' + '.join(origins)}: reads {', '.join(reads) or 'nothing'}; writes {', '.join(writes)}"
+    head = (
+        f"{' + '.join(origins)}: reads {', '.join(reads) or 'nothing'}; writes {', '.join(writes)}"
+    )
     return "\n".join([head, *ShowNest(nest).lines()])

@@ -1,8 +1,9 @@
 """Accesses counted in a printed kernel: the third way of the ledger, from nothing but the text.
 
-In: the source of kernels, `for i0 in range(4):`, `tmp0 = x[i0]`, `out[i0] = tmp4`.  Out: loads and stores by array.
-Invariant: it knows nothing of the loop IR; each subscript counts once a turn of the loops around it, and the two branches
-of a choice count as the one that is longer.
+In: the source of kernels, `for i0 in range(4):`, `tmp0 = x[i0]`, `out[i0] = tmp4`.  Out: loads and
+stores by array.
+Invariant: it knows nothing of the loop IR; each subscript counts once a turn of the loops around
+it, and the two branches of a choice count as the one that is longer.
 """
 from __future__ import annotations
 
@@ -24,7 +25,8 @@ class SourceCount:
 
 
 def count_in_source(source: str, sizes: Mapping[str, int] | None = None) -> SourceCount:
-    """Count the accesses of all kernels in `source`; `sizes` gives the names in loop bounds that are no literals.
+    """Count the accesses of all kernels in `source`; `sizes` gives the names in loop bounds that
+    are no literals.
 
     Raises ValueError for a loop whose number of turns the text does not tell.
     """
@@ -50,11 +52,17 @@ class _Counter(ast.NodeVisitor):
 
     def _bounds(self, node: ast.For) -> list[int]:
         call = node.iter
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in ("range", "prange"):
+        if (
+            isinstance(call, ast.Call)
+            and isinstance(call.func, ast.Name)
+            and call.func.id in ("range", "prange")
+        ):
             try:
                 return [self._number(a) for a in call.args]
             except (KeyError, TypeError) as error:
-                raise ValueError(f"line {node.lineno}: the bounds of this loop need {error}; pass it in sizes") from None
+                raise ValueError(
+                    f"line {node.lineno}: the bounds of this loop need {error}; pass it in sizes"
+                ) from None
         raise ValueError(f"line {node.lineno}: only loops over range(...) can be counted")
 
     def _number(self, node: ast.expr) -> int:
@@ -70,7 +78,9 @@ class _Counter(ast.NodeVisitor):
         self.generic_visit(node)
 
     def visit_Subscript(self, node: ast.Subscript) -> None:
-        self._count(self.found.stores if isinstance(node.ctx, ast.Store) else self.found.loads, node)
+        self._count(
+            self.found.stores if isinstance(node.ctx, ast.Store) else self.found.loads, node
+        )
         self.visit(node.slice)
 
     def _count(self, table: dict[str, int], node: ast.Subscript) -> None:

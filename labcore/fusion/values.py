@@ -1,11 +1,13 @@
 """Lazy values: what a graph node is before anything decides to store it.
 
-In: inputs, operators' bodies, view operators.  Out: `Leaf` (memory at an offset linear in the indices) and `Computed`
-(a Python function of other values), both run at an index by `run`.
-Invariant: all arguments of a Computed have its own shape, so one index serves the whole expression; a view is therefore
-never a step: it is the same expression over leaves that are read at other offsets.
-Inductor wraps index functions in index functions (ExpandView, PermuteView, SliceView ...); moving the view to the leaves
-comes to the same and keeps offsets linear by construction. Offsets here are numbers: sizes are static.
+In: inputs, operators' bodies, view operators.  Out: `Leaf` (memory at an offset linear in the
+indices) and `Computed` (a Python function of other values), both run at an index by `run`.
+Invariant: all arguments of a Computed have its own shape, so one index serves the whole expression;
+a view is therefore never a step: it is the same expression over leaves that are read at other
+offsets.
+Inductor wraps index functions in index functions (ExpandView, PermuteView, SliceView ...); moving
+the view to the leaves comes to the same and keeps offsets linear by construction. Offsets here are
+numbers: sizes are static.
 """
 from __future__ import annotations
 
@@ -46,18 +48,27 @@ class Value:
 
 @dataclass(eq=False)
 class Leaf(Value):
-    """An element of a buffer, or, without a buffer, the index itself (int64); `meta` has the strides it is read with."""
+    """An element of a buffer, or, without a buffer, the index itself (int64); `meta` has the
+    strides it is read with.
+    """
 
     buffer: Buffer | None
     offset: int = 0
 
     def run(self, idx: Sequence[Expr]) -> Any:
-        steps = (i * s for i, s, n in zip(idx, self.meta.stride, self.meta.shape, strict=True) if n != 1)
+        steps = (
+            i * s for i, s, n in zip(idx, self.meta.stride, self.meta.shape, strict=True) if n != 1
+        )
         at = sum(steps, Expr.of(self.offset))
-        return ops.index(at, dtypes.int64) if self.buffer is None else ops.load(self.buffer.name, at)
+        return (
+            ops.index(at, dtypes.int64) if self.buffer is None else ops.load(self.buffer.name, at)
+        )
 
     def over(self, op: Op, params: dict[str, Any], done: dict[int, Value]) -> Value:
-        if op.name == "view" and view_strides(self.meta, infer_size(params["shape"], self.meta.numel)) is None:
+        if (
+            op.name == "view"
+            and view_strides(self.meta, infer_size(params["shape"], self.meta.numel)) is None
+        ):
             raise Unlinear
         offset = op.offset(self.meta, **params) if op.offset is not None else 0
         return Leaf(op.meta(self.meta, **params), self.buffer, self.offset + offset)
@@ -67,19 +78,26 @@ class Leaf(Value):
         """Is it all of its buffer, as it lies?"""
         if self.buffer is None or self.offset:
             return False
-        return (self.meta.shape, self.meta.stride) == (tuple(map(int, self.buffer.shape)), tuple(map(int, self.buffer.strides)))
+        return (self.meta.shape, self.meta.stride) == (
+            tuple(map(int, self.buffer.shape)),
+            tuple(map(int, self.buffer.strides)),
+        )
 
 
 @dataclass(eq=False)
 class Computed(Value):
-    """`fn` of the arguments' values; Python numbers among `args` are handed on. `node` is the graph node it computes."""
+    """`fn` of the arguments' values; Python numbers among `args` are handed on. `node` is the graph
+    node it computes.
+    """
 
     args: tuple[Any, ...]
     fn: Callable[..., Any]
     node: GraphNode
 
     def run(self, idx: Sequence[Expr]) -> Any:
-        if id(self) not in ops.memo:  # one body runs at one index, so a value used twice is the same twice
+        if (
+            id(self) not in ops.memo
+        ):  # one body runs at one index, so a value used twice is the same twice
             with ops.source(self.node):
                 given = [a.run(idx) if isinstance(a, Value) else a for a in self.args]
                 ops.memo[id(self)] = self.fn(*given)
@@ -89,7 +107,9 @@ class Computed(Value):
         if id(self) not in done:
             args = tuple(a.over(op, params, done) if isinstance(a, Value) else a for a in self.args)
             shape = op.meta(TensorMeta.contiguous(self.meta.shape, self.meta.dtype), **params).shape
-            done[id(self)] = Computed(TensorMeta.contiguous(shape, self.meta.dtype), args, self.fn, self.node)
+            done[id(self)] = Computed(
+                TensorMeta.contiguous(shape, self.meta.dtype), args, self.fn, self.node
+            )
         return done[id(self)]
 
     def computed(self) -> Iterator[Computed]:

@@ -1,6 +1,7 @@
 """Is this program well formed? Run after lowering, always.
 
-Raises ProgramError naming the loop and the rule: a malformed program is a bug of the lab, never of its user.
+Raises ProgramError naming the loop and the rule: a malformed program is a bug of the lab, never of
+its user.
 """
 from __future__ import annotations
 
@@ -14,14 +15,20 @@ class ProgramError(AssertionError):
 
 
 def verify_program(program: Program) -> Program:
-    """Bodies are closed and typed, accesses stay inside their buffers, everything is written before it is read."""
+    """Bodies are closed and typed, accesses stay inside their buffers, everything is written before
+    it is read.
+    """
     written = {b.name for b in program.inputs} | set(program.constants)
     for step in program.steps:
         if isinstance(step, Loops):
             _verify_loops(step, program, written)
         else:
             for operand in step.operands:
-                _require(operand.buffer.name in written, step.title, f"reads {operand.buffer.name} before it is written")
+                _require(
+                    operand.buffer.name in written,
+                    step.title,
+                    f"reads {operand.buffer.name} before it is written",
+                )
         written.add(step.out.name)
     for output in program.outputs:
         if isinstance(output, Buffer):
@@ -33,7 +40,7 @@ def _verify_loops(loops: Loops, program: Program, written: set[str]) -> None:
     with using(Reads()) as reads:
         loops.run(loops.vars)
     known = {f"i{k}" for k in range(len(loops.sizes))}
-    for name, at in reads.loads:
+    for name, _ in reads.loads:
         _require(name in written, loops.title, f"reads {name} before it is written")
     for name, at in (*reads.loads, *reads.stores):
         stray = {s for s in at.symbols if is_index(s)} - known
@@ -47,7 +54,9 @@ def _verify_loops(loops: Loops, program: Program, written: set[str]) -> None:
 
 
 def _inside(at: Expr, loops: Loops, buffer: Buffer) -> bool:
-    """The largest offset lies in the buffer's span. Sizes that are symbols, and loops of no turns, cannot be wrong here."""
+    """The largest offset lies in the buffer's span. Sizes that are symbols, and loops of no turns,
+    cannot be wrong here.
+    """
     if any(s.const is None or s.const == 0 for s in (*loops.sizes, *buffer.shape)):
         return True
     last = at.subs({f"i{k}": size - 1 for k, size in enumerate(loops.sizes)})

@@ -1,0 +1,205 @@
+"""The loop bodies of a pointwise graph as data, for the widget that races separate passes against
+fused ones.
+
+In: a functional graph, pointwise over one space, and example inputs.  Out: plain data (JSON), this
+schema:
+
+    {"version": 1, "function": name,
+     "buffers": [{"name", "role": "input" | "intermediate" | "output", "dtype",
+                  "values": [...],              inputs only, the elements in order
+                  "one": true}],                only where it has one element, read at [0] whatever
+                  i is
+     "lanes": [{"id": "separate" | "fused",
+                "passes": [{"name": "add · relu", "body": [statement, ...]}]}]}
+
+A statement is {"op", "reg", "dtype", "node", "line"} and, by `op`:
+    "load", "store"   "buf": the array, at [i], or at [0] if the buffer is "one"
+    "const"           "value": a number
+    "to_dtype"        "args": [reg]
+    a primitive       "args": [reg, ...], meaning as in `primitives.py`
+"once": true marks what does not depend on i: kernels do it before the loop, so it counts once a
+pass and not once a turn. `node` is the graph node and `line` the user's line (absent when unknown).
+"nan" and infinities are the texts that both JavaScript's Number() and Python's float() read.
+Invariant: the bodies are run from the very nests that codegen prints, so counts and values are the
+compiler's.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..graph import Graph
+from .handlers import Name, Printer
+from .ir import Buffer, Expr, ops, using
+from .ledger import separate
+from .lowering import lower
+from .nest import Nest
+from .program import Extern
+from .scheduler import Schedule, schedule
+
+Json = dict[str, Any]
+
+
+class NotOneSpace(ValueError):
+    """The graph is no chain of pointwise loops over the same elements; the text says where."""
+
+
+def race_plan(graph: Graph, inputs: Sequence[Any], function: str = "f",
+              names: Mapping[str, str] | None = None) -> Json:
+    """The race of a graph. `inputs` (arrays or tensors) follow its placeholders; `names` replaces
+    buffers' names.
+
+    Raises NotOneSpace, naming the step, for a graph with reductions, extern steps, or loops over
+    different elements.
+    """
+    lanes = {"separate": separate(graph), "fused": schedule(lower(graph))}
+    passes = {lane: [_body(step) for step in plan.steps] for lane, plan in lanes.items()}
+    _check_one_space([n for plan in lanes.values() for n in plan.nests])
+    told = [
+        _buffer(b, lanes["fused"], passes, inputs)
+        for b in lanes["separate"].program.buffers.values()
+    ]
+    trace = {"version": 1, "function": function, "buffers": [b for b in told if b],
+             "lanes": [{"id": lane, "passes": passes[lane]} for lane in lanes]}
+    return _renamed(trace, names or {})
+
+
+def _body(step: Nest | Extern) -> Json:
+    if isinstance(step, Extern):
+        raise NotOneSpace(
+            f"{step.title} is an extern step ({step.reason}): a race needs loops only"
+        )
+    bad = next((n for n in step.nodes if n.is_reduction), None)
+    if bad is not None:
+        raise NotOneSpace(f"{bad} is a reduction: a race needs pointwise operators only")
+    if len(step.loops) != 1:
+        sizes = " x ".join(str(s) for _, s, _ in step.loops) or "one element"
+        raise NotOneSpace(
+            f"{step.name} runs over {sizes}: a race needs one loop over several elements"
+        )
+    printer = _RaceBody(step)
+    with using(printer):
+        for node in step.passes[0].inside:
+            step.run(node)
+    names = dict.fromkeys(o for node in step.nodes for o in node.loops.origin)
+    return {"name": " · ".join(o.target_name for o in names), "body": printer.body}
+
+
+def _check_one_space(nests: list[Nest]) -> None:
+    sizes = {str(nest.columns): nest.name for nest in nests}
+    if len(sizes) > 1:
+        told = ", ".join(f"{name} over {size}" for size, name in sizes.items())
+        raise NotOneSpace(f"the loops run over different numbers of elements: {told}")
+
+
+class _RaceBody(Printer):
+    """Writes statements instead of lines."""
+
+    def __init__(self, nest: Nest) -> None:
+        super().__init__(nest.buffers_by_name, [v for v, _ in nest.inner_loops])
+        self.nest, self.body = nest, list[Json]()
+        ((self.var, _),) = nest.inner_loops
+
+    def statement(self, op: str, reg: str, dtype: dtypes.dtype, varies: bool, **more: Any) -> None:
+        told: Json = {"op": op, "reg": reg, "dtype": dtype.name, **more}
+        if not varies:
+            told["once"] = True
+        if ops.node is not None:
+            told["node"] = ops.node.name
+            if ops.node.origin is not None:
+                told["line"] = ops.node.origin.line
+        self.body.append(told)
+
+    def register(self, key: tuple, op: str, dtype: dtypes.dtype, **more: Any) -> Name:
+        if key not in self.memo:
+            name = self.memo[key] = Name(f"{self.prefix}{self.count}", dtype)
+            self.count += 1
+            varies = any(map(self._varies, key))
+            if varies:
+                self.varying.add(name)
+            self.statement(op, name, dtype, varies, **more)
+        return self.memo[key]
+
+    def op(self, name: str, *args: Name) -> Name:
+        return self.register(
+            (name, args), name, self.dtype_of(name, args), args=[str(a) for a in args]
+        )
+
+    def constant(self, value: Any, dtype: dtypes.dtype) -> Name:
+        return self.register(
+            ("const", repr(value), dtype.name), "const", dtype, value=_number(value, dtype)
+        )
+
+    def to_dtype(self, value: Name, dtype: dtypes.dtype) -> Name:
+        return self.register(("to_dtype", value, dtype.name), "to_dtype", dtype, args=[str(value)])
+
+    def index(self, expr: Expr, dtype: dtypes.dtype) -> Name:
+        raise NotOneSpace(f"{ops.node} computes with the index itself, which a race does not show")
+
+    def load(self, buffer: str, at: Expr) -> Name:
+        if (buffer, at) not in self.held:
+            self._check(buffer, at)
+            self.held[buffer, at] = self.register(
+                ("load", buffer, at), "load", self.buffers[buffer].dtype, buf=buffer
+            )
+        return self.held[buffer, at]
+
+    def store(self, buffer: str, at: Expr, value: Name) -> None:
+        self._check(buffer, at)
+        if self.nest.homes[buffer] == "memory":
+            self.statement("store", value, value.dtype, True, buf=buffer)
+        self.held[buffer, at] = value
+
+    def _check(self, buffer: str, at: Expr) -> None:
+        if at not in (Expr.of(self.var), Expr()):
+            raise NotOneSpace(
+                f"{buffer} is used at [{at}]: a race needs every array at [i] or at [0]"
+            )
+
+
+def _number(value: Any, dtype: dtypes.dtype) -> Any:
+    """A number that JSON can hold."""
+    if not dtype.is_floating_point:
+        return int(value)
+    number = float(value)
+    if math.isfinite(number):
+        return int(number) if number.is_integer() else number
+    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
+
+
+def _buffer(
+    buffer: Buffer, fused: Schedule, passes: Mapping[str, list[Json]], inputs: Sequence[Any]
+) -> Json | None:
+    """What the trace says of a buffer; None for an input that nobody reads."""
+    used = [
+        s
+        for lane in passes.values()
+        for p in lane
+        for s in p["body"]
+        if s.get("buf") == buffer.name
+    ]
+    if not used:
+        return None
+    role = "intermediate" if buffer.role == "temp" else buffer.role
+    told: Json = {"name": buffer.name, "role": role, "dtype": buffer.dtype.name}
+    places = [b.name for b in fused.program.inputs]
+    if buffer.name in places:
+        value = inputs[places.index(buffer.name)]
+        flat = np.asarray(getattr(value, "array", value)).reshape(-1).tolist()
+        told["values"] = [_number(v, buffer.dtype) for v in flat]
+    if any(s.get("once") for s in used if s["op"] == "load"):
+        told["one"] = True
+    return told
+
+
+def _renamed(trace: Json, names: Mapping[str, str]) -> Json:
+    statements = [s for lane in trace["lanes"] for p in lane["passes"] for s in p["body"]]
+    for key, items in (("name", trace["buffers"]), ("buf", statements)):
+        for item in items:
+            if key in item:
+                item[key] = names.get(item[key], item[key])
+    return trace
