@@ -1,7 +1,14 @@
 """Graphs: what capture writes and every later stage reads."""
-from ..trace import Origin as Origin
 from .graph import Graph as Graph, short_file as short_file
 from .meta import TensorMeta as TensorMeta, contiguous_strides as contiguous_strides
 from .module import GraphModule as GraphModule
 from .node import Node as Node, map_nodes as map_nodes
 from .verify import GraphError as GraphError, verify as verify
+
+
+def __getattr__(name: str) -> object:
+    """`Origin`, without loading the trace, which `import labcore` does not need."""
+    if name == "Origin":
+        from ..trace import Origin
+        return Origin
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

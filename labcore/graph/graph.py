@@ -10,11 +10,13 @@ import keyword
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..trace import Origin
 from .meta import TensorMeta
 from .node import Node, map_nodes
+
+if TYPE_CHECKING:
+    from ..trace import Origin
 
 
 class Graph:

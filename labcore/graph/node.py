@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..trace import Origin
 from .meta import TensorMeta
 
 if TYPE_CHECKING:
+    from ..trace import Origin
     from .graph import Graph
 
 OPCODES = ("placeholder", "get_attr", "call_function", "output")

@@ -17,7 +17,7 @@ from ..graph import TensorMeta
 from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
 from .op import naming, register
-from .promote import DEFAULT, check_fits, number_dtype
+from .promote import check_fits, number_dtype
 
 
 def _filled(out: TensorMeta, value: Any) -> ndarray:
@@ -56,7 +56,7 @@ def _constant(name: str, value: int) -> None:
     def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
         if any(n < 0 for n in size):
             raise RuntimeError(f"{name}: Dimension size must be non-negative.")
-        return sized(size, dtype or DEFAULT)
+        return sized(size, dtype or dtypes.default)
 
     def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
         return _full_like_meta(input, value, dtype)
@@ -84,7 +84,7 @@ def _arange_meta(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None
     if dtype is not None and not dtype.is_floating_point:
         first, last, step = int(first), int(last), int(step)
     count = -((first - last) // step) if whole else ceil((last - first) / step)
-    return TensorMeta.contiguous((count,), dtype or (dtypes.int64 if whole else DEFAULT))
+    return TensorMeta.contiguous((count,), dtype or (dtypes.int64 if whole else dtypes.default))
 
 
 def _arange_kernel(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None) -> ndarray:
@@ -92,7 +92,9 @@ def _arange_kernel(start: Any, end: Any = None, step: Any = 1, dtype: dtype | No
     first = 0 if end is None else start
     if not out.dtype.is_floating_point:
         first, step = int(first), int(step)
-    return (first + step * np.arange(out.shape[0])).astype(out.dtype.numpy)
+    result = empty(out)
+    result[...] = first + step * np.arange(out.shape[0])
+    return result
 
 
 arange = register("arange", "factory", _arange_kernel, _arange_meta)

@@ -14,20 +14,20 @@ from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta
 
-DEFAULT = dtypes.float32  # what a Python float, or a division of integers, becomes
-
 _LADDER = (dtypes.bool, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 _RANK = {t: rank for rank, t in enumerate(_LADDER)}
-_OF_NUMBER = {bool: dtypes.bool, int: dtypes.int64, float: DEFAULT}
 _C_NAME = {dtypes.int32: "int", dtypes.int64: "int64_t", dtypes.float32: "float"}
 _FLOAT32_MAX = 3.4028234663852886e38
 
 
 def number_dtype(value: Any) -> dtype:
     """The type a Python number would have as a tensor."""
-    for base, found in _OF_NUMBER.items():
-        if isinstance(value, base):
-            return found
+    if isinstance(value, bool):
+        return dtypes.bool
+    if isinstance(value, int):
+        return dtypes.int64
+    if isinstance(value, float):
+        return dtypes.default
     raise TypeError(f"expected a tensor or a number, but got {type(value).__name__}")
 
 
@@ -69,7 +69,7 @@ def category(type_: dtype) -> int:
 def float_type(*operands: Any) -> dtype:
     """The common type, where integers and bools become the default float type: `div`, `exp`, `sqrt` ..."""
     found = result_type(*operands)
-    return found if found.is_floating_point else DEFAULT
+    return found if found.is_floating_point else dtypes.default
 
 
 def can_cast(source: dtype, target: dtype) -> bool:

@@ -7,29 +7,44 @@ The numbers are numpy's (PCG64), not PyTorch's (Mersenne twister), so a seed giv
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import urandom
 from typing import Any
 
 import numpy as np
 
+from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta
 from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
 from .factories import sized
 from .op import naming, register
-from .promote import DEFAULT
 
 
 class Generator:
-    """The source of all random numbers; `state` is what to keep and put back."""
+    """The source of all random numbers; `state` is what to keep and put back.
+
+    Until a seed is given it starts from one that the system draws. Numpy's generators are loaded at the first draw.
+    """
 
     def __init__(self) -> None:
-        self._numpy = np.random.default_rng()
-        self.seed = 0
+        self._seed: int | None = None
+        self._source: np.random.Generator | None = None
+
+    @property
+    def seed(self) -> int:
+        if self._seed is None:
+            self._seed = int.from_bytes(urandom(8), "little")
+        return self._seed
 
     def manual_seed(self, seed: int) -> None:
-        self.seed = seed
-        self._numpy = np.random.default_rng(seed % 2**64)
+        self._seed, self._source = seed, None
+
+    @property
+    def _numpy(self) -> np.random.Generator:
+        if self._source is None:
+            self._source = np.random.default_rng(self.seed % 2**64)
+        return self._source
 
     @property
     def state(self) -> dict[str, Any]:
@@ -45,6 +60,10 @@ class Generator:
     def normal(self, size: Sequence[int], type_: np.dtype) -> ndarray:
         return self._numpy.standard_normal(size, type_)
 
+    def integers(self, low: int, high: int, size: Sequence[int]) -> ndarray:
+        """Whole numbers from low up to, not including, high."""
+        return np.asarray(self._numpy.integers(low, high, size))
+
 
 generator = Generator()
 
@@ -57,7 +76,7 @@ def _drawing(name: str, draw: Callable[[Sequence[int], np.dtype], ndarray], miss
         return type_
 
     def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
-        return sized(size, check(dtype or DEFAULT))
+        return sized(size, check(dtype or dtypes.default))
 
     def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
         return TensorMeta(input.shape, dense_strides(input), check(dtype or input.dtype), input.device)

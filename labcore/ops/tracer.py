@@ -5,10 +5,13 @@ Invariant: no data is touched, so a shape error shows up here, while tracing.
 """
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ..graph import Graph, Node, Origin, TensorMeta, map_nodes
+from ..graph import Graph, Node, TensorMeta, map_nodes
 from .op import Op
+
+if TYPE_CHECKING:
+    from ..trace import Origin
 
 
 class Tracer:
