@@ -1,0 +1,9 @@
+"""The animated views of what the compiler did. Importing this imports ipywidgets, but no numba.
+
+    AccessRace       a pointwise function as separate passes and as one, access by access
+    VariantTheater   calls on their way through guards, variants and the compiler
+"""
+from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
+from .variant_theater import VariantTheater as VariantTheater
+
+__all__ = ["AccessRace", "NotPointwise", "VariantTheater"]

@@ -1,6 +1,6 @@
 """The loop bodies of a race, run in Python: the counts that `repr` states and the last frame of the picture.
 
-In: the race trace (`static/race.js` has its schema).  Out: every array access of a lane for n elements, and memory
+In: the plan of `labcore.fusion.race` (its header has the schema).  Out: every array access of a lane for n elements, and memory
 afterwards.  Invariant: the same accesses and values as the widget's JavaScript, which runs the same bodies (tested).
 """
 from __future__ import annotations
@@ -30,24 +30,35 @@ class Run:
 
 
 def run(trace: Json, lane: Json, n: int) -> Run:
-    """Run every pass of a lane over n elements."""
-    buffers = {buffer["name"]: buffer for buffer in trace["buffers"]}
-    memory = {name: _filled(buffer, n) for name, buffer in buffers.items()}
-    accesses: list[Access] = []
+    """Run every pass of a lane over n elements; what does not depend on i runs before the loop."""
+    memory = {buffer["name"]: _filled(buffer, n) for buffer in trace["buffers"]}
+    done = Run([], memory)
     for step in lane["passes"]:
+        known: dict[str, Any] = {}
+        _turn([line for line in step["body"] if line.get("once")], 0, known, done)
+        body = [line for line in step["body"] if not line.get("once")]
         for i in range(n):
-            registers: dict[str, Any] = {}
-            for line in step["body"]:
-                cell = 0 if line.get("buf") and buffers[line["buf"]].get("one") else i
-                if line["op"] == "load":
-                    registers[line["reg"]] = memory[line["buf"]][cell]
-                    accesses.append(("read", line["buf"], cell))
-                elif line["op"] == "store":
-                    memory[line["buf"]][cell] = registers[line["reg"]]
-                    accesses.append(("write", line["buf"], cell))
-                else:
-                    registers[line["reg"]] = compute(line, registers)
-    return Run(accesses, memory)
+            _turn(body, i, dict(known), done)
+    return done
+
+
+def _turn(body: list[Json], cell: int, registers: dict[str, Any], done: Run) -> None:
+    for line in body:
+        if line["op"] == "load":
+            registers[line["reg"]] = done.memory[line["buf"]][cell]
+            done.accesses.append(("read", line["buf"], cell))
+        elif line["op"] == "store":
+            done.memory[line["buf"]][cell] = registers[line["reg"]]
+            done.accesses.append(("write", line["buf"], cell))
+        else:
+            registers[line["reg"]] = compute(line, registers)
+
+
+def formula(lane: Json) -> str:
+    """The number of accesses: "7N", or "6N + 2" where something is read before the loop."""
+    accesses = [line for step in lane["passes"] for line in step["body"] if "buf" in line]
+    once = sum(bool(line.get("once")) for line in accesses)
+    return f"{len(accesses) - once}N" + (f" + {once}" if once else "")
 
 
 def _filled(buffer: Json, n: int) -> dict[int, Any]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._race import Json, Run, run, saved
+from ._race import Json, Run, formula, run, saved
 from ._svg import INK, LINE, PANEL, QUIET, READ, SUNK, WRITE, Picture, clip
 
 WIDTH, LANE, PAD = 800, 372, 16
@@ -19,7 +19,7 @@ def race_picture(trace: Json, n: int) -> str:
     title = f"{trace['function']}, N = {n}: {total} array accesses in separate passes, {few} fused"
     picture = Picture(WIDTH, title)
     picture.text(PAD, 30, f"{trace['function']}, N = {n}", size=16, bold=True)
-    sentence = f"{total} accesses against {few}: {total // n}N against {few // n}N. "
+    sentence = f"{total} accesses against {few}: {formula(trace['lanes'][0])} against {formula(trace['lanes'][1])}. "
     told = f"The {total - few} lit ones on the left are what fusion saved." if total > few else "None to save."
     picture.text(PAD, 52, sentence + told, size=13, fill=QUIET)
     lit = saved(separate, fused) if total > few else [True] * total
@@ -49,7 +49,7 @@ class _Lane:
         self.picture.text(self.left + 12, 108, clip(names, LANE - 130, 11), size=11, fill=QUIET)
         count = len(self.done.accesses)
         self.picture.text(self.left + LANE - 12, 98, str(count), size=28, bold=True, anchor="end")
-        self.picture.text(self.left + LANE - 12, 112, f"array accesses = {count // self.n}N", size=11,
+        self.picture.text(self.left + LANE - 12, 112, f"array accesses = {formula(self.lane)}", size=11,
                           fill=QUIET, anchor="end")
         self._ledger(lit)
         for k, buffer in enumerate(self.trace["buffers"]):

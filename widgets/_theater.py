@@ -32,13 +32,14 @@ class Score:
 class Director:
     """Reads events one by one; `trace` and `scores` are what it has understood so far."""
 
-    def __init__(self, frame: int, function: str, errors: Mapping[int, str]) -> None:
-        self.frame, self.function, self.errors = frame, function, errors
+    def __init__(self, frame: int, function: str, errors: Mapping[int, str],
+                 parameters: Sequence[str]) -> None:
+        self.frame, self.function, self.errors, self.parameters = frame, function, errors, parameters
         self.calls: dict[int, int] = {}  # the compiler's number of a call -> ours, from 0
         self.inputs: list[list[str]] = []
         self.scores: list[Score] = []
         self.variants: dict[str, Json] = {}
-        self.added: set[str] = set()
+        self.added: dict[str, int] = {}  # variant -> the call it was made for
         self.earlier: list[str] = []
         self.open = False
         self.beats: list[Json] = []
@@ -72,7 +73,7 @@ class Director:
         self.beats.append({"kind": kind, "call": len(self.inputs) - 1, **values})
 
     def _known(self, compile_id: str) -> Json:
-        empty = {"id": compile_id, "title": "", "result": "graph", "guards": [], "kernels": []}
+        empty = {"id": compile_id, "result": "graph", "guards": [], "kernels": []}
         return self.variants.setdefault(compile_id, empty)
 
     # ---- one reader an event ----
@@ -90,14 +91,14 @@ class Director:
             self.earlier.append(event.compile_id)  # made before the recording began
         guards = variant["guards"]
         while len(guards) <= event.index:
-            guards.append(_guard_text(event.text))
+            guards.append(_guard_text(event.text, event.expected))
         place = {} if event.ok else _place(event.origin)
         told = {} if event.ok else {"expected": event.expected, "actual": event.actual, "reason": event.reason}
         text = _guard_text(event.text)["text"]
         self._beat("guard", variant=event.compile_id, guard=event.index, ok=event.ok, text=text, **told, **place)
 
     def _miss(self, event: t.CacheMiss) -> None:
-        score = self.scores[self.calls[event.call]]
+        score = self.scores[-1]  # a miss belongs to the call on its way
         score.miss, score.reasons = True, list(event.reasons)
         self._beat("miss", again=event.variants > 0)
 
@@ -105,7 +106,7 @@ class Director:
         self._beat("stage", variant=event.compile_id, stage=event.name, note=event.note, late=not self.open)
 
     def _guards(self, event: t.GuardsInstalled) -> None:
-        self._known(event.compile_id)["guards"] = [_guard_text(g.text) for g in event.guards]
+        self._known(event.compile_id)["guards"] = [_guard_text(g.text, g.expected) for g in event.guards]
 
     def _break(self, event: t.GraphBreak) -> None:
         stop = {"what": event.what, "why": event.why, "hint": event.hint, **_place(event.origin)}
@@ -118,8 +119,8 @@ class Director:
             kernels.append(event.name)
 
     def _variant(self, event: t.VariantAdded) -> None:
-        self._known(event.compile_id).update(title=event.title, result=event.result)
-        self.added.add(event.compile_id)
+        self._known(event.compile_id)["result"] = event.result
+        self.added[event.compile_id] = len(self.inputs) - 1
         self._beat("variant", variant=event.compile_id, result=event.result)
 
     def _execute(self, event: t.Execute) -> None:
@@ -131,12 +132,36 @@ class Director:
         self._beat("execute", variant=event.compile_id, hit=event.hit)
 
     def _end(self, event: t.CallEnd) -> None:
-        number = self.calls[event.call]
-        score = self.scores[number]
-        score.result, score.error = event.result, self.errors.get(number, "")
+        score = self.scores[self.calls[event.call]]
+        score.result, score.error = event.result, self.errors.get(event.call, "")
+        mine = [beat for beat in self.beats if beat["call"] == len(self.inputs) - 1]
+        made = any(beat["kind"] == "variant" for beat in mine)
+        for beat in mine:
+            if beat["kind"] == "miss" and beat["again"] and not made:  # the limit, or capture met an error
+                beat.update(again=False, instead="python" if event.result == "eager" else "error")
+        if event.result == "eager":
+            self._python(score, mine)
         self.open = False
         ended = {"variant": score.variant, "result": event.result}
         self._beat("return", **ended, **({"error": score.error} if score.error else {}))
+
+    def _python(self, score: Score, mine: Sequence[Json]) -> None:
+        """The function itself ran. Said by a variant made just now, by one whose guards held, or by the limit."""
+        made = [beat["variant"] for beat in mine if beat["kind"] == "variant"]
+        held = mine[-1]["kind"] == "guard" and mine[-1]["ok"]
+        score.variant = made[-1] if made else mine[-1]["variant"] if held else ""
+        self._beat("execute", variant=score.variant, hit=False, front=held)
+
+    def counts(self) -> dict[str, int]:
+        """The four counters of the picture, from the same beats."""
+        kinds = [beat["kind"] for beat in self.beats]
+        return {
+            "calls": len(self.scores),
+            "hits": sum(bool(beat.get("hit")) for beat in self.beats),
+            "misses": kinds.count("miss"),
+            "recompiles": sum(bool(beat.get("again")) for beat in self.beats),
+            "variants": len(self.earlier) + kinds.count("variant"),
+        }
 
     @property
     def trace(self) -> Json:
@@ -145,37 +170,41 @@ class Director:
             {"inputs": score.inputs, "label": label, "token": token}
             for score, (label, token) in zip(self.scores, labels)
         ]
+        made_for = {name: labels[call][0] for name, call in self.added.items()}
+        variants = [{**v, "title": made_for.get(v["id"], "made earlier")} for v in self.variants.values()]
         return {
             "version": 1,
             "function": self.function,
             "calls": calls,
-            "variants": list(self.variants.values()),
+            "variants": variants,
             "earlier": self.earlier,
             "events": self.beats,
         }
 
-    parameters: Sequence[str] = ()
-
 
 def direct(events: Iterable[t.Event], errors: Mapping[int, str] | None = None,
            parameters: Sequence[str] = ()) -> Director:
-    """Read a recording. `errors`: texts of exceptions by call; `parameters`: names for the calls' labels."""
+    """Read a recording. `errors`: texts of exceptions by the compiler's number of the call; `parameters`: the
+    names of the function's arguments, for labels."""
     events = list(events)
     first = next((e for e in events if isinstance(e, t.CallBegin)), None)
     if first is None:
         raise ValueError("VariantTheater: this recording has no call of a compiled function in it. "
                          "Record while the compiled function is called: `with trace.record() as r: f(x)`.")
-    director = Director(first.frame, first.function, errors or {})
-    director.parameters = parameters
+    director = Director(first.frame, first.function, errors or {}, parameters)
     for event in events:
         director.read(event)
     return director
 
 
-def _guard_text(text: str) -> Json:
-    """A guard's kind and its condition: "SIZE_MATCH: x.shape == (4,)" is both."""
+def _guard_text(text: str, expected: str = "") -> Json:
+    """A guard's kind and its condition: "SIZE_MATCH: x.shape == (4,)" is both. A constant that the condition only
+    names has its value in `expected`."""
     kind, colon, condition = text.partition(": ")
-    return {"kind": kind, "text": condition} if colon and kind.isupper() else {"kind": "", "text": text}
+    if not colon or not kind.isupper():
+        return {"kind": "", "text": text}
+    note = {"note": expected} if kind == "EQUALS_MATCH" and expected not in condition else {}
+    return {"kind": kind, "text": condition, **note}
 
 
 def _place(origin: t.Origin | None) -> Json:

@@ -6,7 +6,7 @@ import { clamp } from "./dom.js";
 import { frame, slider, widget } from "./lab.js";
 import { CODE_WIDTH, columnsFit, columnsWanted, layoutLane, makeLane, measure, paintLane } from "./lane.js";
 import { player } from "./player.js";
-import { question, run, sameOutputs, savedSteps, stateAt } from "./race.js";
+import { formula, question, run, sameOutputs, savedSteps, stateAt } from "./race.js";
 
 export const MOST = 16;
 
@@ -40,7 +40,8 @@ function list(names, words) {
   return words("pair", { first: quoted.slice(0, -1).join(", "), last: quoted.at(-1) });
 }
 
-function ending(race, words) {
+function ending(trace, race, words) {
+  const [separate, fused] = trace.lanes;
   const [total, few] = race.runs.map((lane) => lane.steps.length);
   const kind = race.arrays.length
     ? race.inputs.length ? "saved_both" : "saved_arrays"
@@ -48,8 +49,8 @@ function ending(race, words) {
   return words("race_end", {
     total,
     few,
-    per: total / race.n,
-    fewPer: few / race.n,
+    per: formula(separate),
+    fewPer: formula(fused),
     outputs: words(race.same ? "outputs_same" : "outputs_differ"),
     why: words(kind, {
       count: total - few,
@@ -64,10 +65,9 @@ export function narrate(trace, race, p, words) {
   const [a, b] = race.runs.map(({ steps }) => stateAt(steps, Math.min(p, steps.length)));
   const few = race.runs[1].steps.length;
   if (p <= 0) return words("race_ask", { n: race.n, total: race.runs[0].steps.length });
-  if (a.done && b.done) return ending(race, words);
-  const buffers = Object.fromEntries(trace.buffers.map((buffer) => [buffer.name, buffer]));
-  const verb = ({ kind, buf, cell, i, reg }) =>
-    words(kind === "read" ? "reads" : "writes", { reg, cell: `${buf}[${buffers[buf].one ? cell : i}]` });
+  if (a.done && b.done) return ending(trace, race, words);
+  const verb = ({ kind, buf, cell, reg }) =>
+    words(kind === "read" ? "reads" : "writes", { reg, cell: `${buf}[${cell}]` });
   const because = ({ kind, buf }) => {
     if (race.arrays.includes(buf)) return words(kind === "read" ? "why_written" : "why_to_read");
     return "";

@@ -5,7 +5,7 @@ import { clamp, ease, h, lerp, part, put, s, text } from "./dom.js";
 import { code, counter } from "./lab.js";
 import { listing, wires } from "./loops.js";
 import { show } from "./ops.js";
-import { registers, runningAt, stateAt, touched } from "./race.js";
+import { formula, registers, runningAt, stateAt, touched } from "./race.js";
 
 const PILL = { height: 26, gap: 10, narrow: 62, wide: 72, between: 14 };
 const TOP = 22;
@@ -197,13 +197,12 @@ function progress(now, f) {
 function paintHead(lane, { count, done, now }, p, total) {
   const { words, spec, steps } = lane;
   text(lane.count.value, count);
-  text(lane.count.total, done ? `= ${steps.length / lane.n}N` : "");
+  text(lane.count.total, done ? `= ${formula(spec)}` : "");
   put(lane.root, { "data-done": done });
   const fewer = total - steps.length;
   const end = fewer > 0 ? words("finished_early", { count: fewer }) : words("finished");
-  const several = spec.passes.length > 1;
-  const running = () =>
-    words(several ? "at_pass" : "at_element", { pass: spec.passes[now.pass].name, i: now.i });
+  const where = () => (now.i < 0 ? words("at_before") : words("at_element", { i: now.i }));
+  const running = () => (spec.passes.length > 1 ? `${spec.passes[now.pass].name}, ${where()}` : where());
   text(lane.note, p <= 0 ? words("ready") : done ? end : running());
   put(lane.svg, { "aria-label": words("counted", { title: lane.title, count }) });
 }

@@ -1,5 +1,5 @@
 // A loop body as a picture and as code: where its registers stand, and how its lines read.
-// In: a body or a lane of the race trace (see race.js).  Out: plain data, places and lines of segments.
+// In: a body or a lane of the race (see race.js).  Out: plain data, places and lines of segments.
 
 import { show, spell } from "./ops.js";
 
@@ -39,18 +39,24 @@ export function wires(body) {
 }
 
 /** The lane as code: {lines, at} with at[pass][statement] = line number (1-based). A pass of the separate lane
- *  is one line, as the user wrote it; the fused lane shows each statement. */
+ *  is one line, as the user wrote it; the fused lane shows each statement, what runs once before the loop. */
 export function listing(trace, lane) {
   const single = new Set(trace.buffers.filter((b) => b.one).map((b) => b.name));
   const cell = (name) => ({ t: single.has(name) ? `${name}[0]` : `${name}[i]`, k: name });
   const print = lane.id === "separate" ? oneLine : eachLine;
   const lines = [];
   const at = lane.passes.map((pass) => {
+    const { rows, row } = print(pass.body, cell);
+    const number = {};
+    const add = (k, indent) => {
+      lines.push([indent, ...rows[k].parts]);
+      number[k] = lines.length;
+    };
+    const keys = rows.map((_, k) => k);
+    keys.filter((k) => rows[k].once).forEach((k) => add(k, ""));
     lines.push(["for i in range(N):"]);
-    const first = lines.length + 1;
-    const printed = print(pass.body, cell);
-    for (const row of printed.lines) lines.push(["  ", ...row]);
-    return printed.at.map((row) => first + row);
+    keys.filter((k) => !rows[k].once).forEach((k) => add(k, "  "));
+    return row.map((k) => number[k]);
   });
   return { lines, at };
 }
@@ -60,40 +66,42 @@ const constant = (line) => show(Number(line.value), 9, line.dtype).replace("−"
 /** One statement a line; constants stand where they are used. */
 function eachLine(body, cell) {
   const pieces = {};
-  const lines = [];
-  const at = body.map((line) => {
-    if (line.op === "const") {
-      pieces[line.reg] = [constant(line)];
-      return Math.max(0, lines.length - 1);
+  const rows = [];
+  const row = body.map((line) => {
+    const { op, reg, buf, once } = line;
+    if (op === "const") {
+      pieces[reg] = [constant(line)];
+      return Math.max(0, rows.length - 1);
     }
-    if (line.op === "store") lines.push([cell(line.buf), " = ", ...pieces[line.reg]]);
+    if (op === "store") rows.push({ parts: [cell(buf), " = ", ...pieces[reg]] });
     else {
       const args = (line.args ?? []).map((a) => pieces[a]);
-      const right = line.op === "load" ? [cell(line.buf)] : spell(line.op, args, line.dtype).parts;
-      lines.push([`${line.reg} = `, ...right]);
-      pieces[line.reg] = [line.reg];
+      const right = op === "load" ? [cell(buf)] : spell(op, args, line.dtype).parts;
+      rows.push({ parts: [`${reg} = `, ...right], once });
+      pieces[reg] = [reg];
     }
-    return lines.length - 1;
+    return rows.length - 1;
   });
-  return { lines, at };
+  return { rows, row };
 }
 
 /** One line a stored array: the whole expression, in brackets only where they are needed. */
 function oneLine(body, cell) {
   const pieces = {};
   const whole = {};
-  const lines = [];
-  const at = body.map((line) => {
-    const row = lines.length;
-    if (line.op === "store") lines.push([cell(line.buf), " = ", ...whole[line.reg]]);
-    else if (line.op === "const") whole[line.reg] = pieces[line.reg] = [constant(line)];
-    else if (line.op === "load") whole[line.reg] = pieces[line.reg] = [cell(line.buf)];
+  const rows = [];
+  const row = body.map((line) => {
+    const { op, reg } = line;
+    const here = rows.length;
+    if (op === "store") rows.push({ parts: [cell(line.buf), " = ", ...whole[reg]] });
+    else if (op === "const") whole[reg] = pieces[reg] = [constant(line)];
+    else if (op === "load") whole[reg] = pieces[reg] = [cell(line.buf)];
     else {
-      const { parts, closed } = spell(line.op, line.args.map((a) => pieces[a]), line.dtype);
-      whole[line.reg] = parts;
-      pieces[line.reg] = closed ? parts : ["(", ...parts, ")"];
+      const { parts, closed } = spell(op, line.args.map((a) => pieces[a]), line.dtype);
+      whole[reg] = parts;
+      pieces[reg] = closed ? parts : ["(", ...parts, ")"];
     }
-    return row;
+    return here;
   });
-  return { lines, at: at.map((row) => Math.min(row, lines.length - 1)) };
+  return { rows, row: row.map((k) => Math.min(k, rows.length - 1)) };
 }

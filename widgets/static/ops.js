@@ -7,7 +7,7 @@
 /** Round a value to a dtype, as a store into an array of that dtype does. Booleans are 0 and 1 here. */
 export function round(dtype, value) {
   if (dtype === "float32") return Math.fround(value);
-  if (dtype === "int64") return Math.trunc(value);
+  if (dtype === "int64") return Number.isFinite(value) ? Math.trunc(value) : 0;
   if (dtype === "int32") return Math.trunc(value) | 0;
   if (dtype === "bool") return value ? 1 : 0;
   return Number(value);
@@ -34,9 +34,16 @@ export function remainder(a, b) {
 
 /** Python's //, computed from the exact remainder as eager does: rounding a / b first can be one too many. */
 export function floorDivide(a, b) {
-  if (b === 0 || !Number.isFinite(a) || Number.isNaN(b)) return a / b;
+  if (b === 0 || Number.isNaN(a) || Number.isNaN(b)) return a / b;
+  if (!Number.isFinite(a)) return NaN; // the remainder is one
   if (!Number.isFinite(b)) return a * b < 0 ? -1 : a / b;
   return Math.round((a - remainder(a, b)) / b);
+}
+
+/** C's pow: 1 to any power is 1, nan too, and so is -1 to an infinite one; JavaScript says nan. */
+function power(a, b) {
+  const one = a === 1 || (a === -1 && Math.abs(b) === Infinity);
+  return one ? 1 : a ** b;
 }
 
 const bits = (f) => (a, b) => Number(BigInt.asIntN(64, f(BigInt(a), BigInt(b))));
@@ -48,7 +55,7 @@ export const EVALUATE = {
   div: (a, b) => a / b,
   floor_divide: floorDivide,
   remainder,
-  pow: (a, b) => (a === 1 || b === 0 ? 1 : a ** b), // JavaScript says 1 ** NaN is NaN; C and torch say 1
+  pow: power,
   maximum: (a, b) => (a >= b || Number.isNaN(a) ? a : b),
   minimum: (a, b) => (a <= b || Number.isNaN(a) ? a : b),
   eq: (a, b) => a === b,

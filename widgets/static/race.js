@@ -1,6 +1,6 @@
 // The race without its picture: run the loop bodies for any n, say what is true at a beat, pose the question.
-// In: trace {function, buffers: [{name, role, dtype, values?, one?}], lanes: [{id, passes: [{name, body}]}]};
-// a statement of a body is {op, reg, dtype, args?, buf?, value?}, op one of "load", "store", "const", or a primitive.
+// In: the plan of labcore/fusion/race.py, whose header has the schema: buffers, and lanes of passes of statements
+// {op, reg, dtype, args?, buf?, value?, once?}, op one of "load", "store", "const", or a primitive.
 // Out: plain data. Invariant: everything here is pure; one loop statement means the same in a count, a value and a line.
 
 import { clamp } from "./dom.js";
@@ -16,32 +16,39 @@ function memory(trace, n) {
   return Object.fromEntries(trace.buffers.map((b) => [b.name, b.role === "input" ? filled(b) : []]));
 }
 
-/** Run a lane over n elements: one step per array access, with the registers computed since the last one. */
+/** Run a lane over n elements: one step per array access, with the registers computed since the last one.
+ *  What does not depend on i ("once") runs before the loop, as in the kernel; its steps have i = -1. */
 export function run(trace, lane, n) {
   const mem = memory(trace, n);
-  const single = new Set(trace.buffers.filter((b) => b.one).map((b) => b.name));
   const steps = [];
   lane.passes.forEach((pass, k) => {
-    for (let i = 0; i < n; i++) {
-      const regs = {};
-      let fresh = [];
-      pass.body.forEach((line, at) => {
-        if (line.op === "load" || line.op === "store") {
-          const cell = single.has(line.buf) ? 0 : i;
-          const kind = line.op === "load" ? "read" : "write";
-          if (kind === "read") regs[line.reg] = mem[line.buf][cell];
-          else mem[line.buf][cell] = regs[line.reg];
-          const value = regs[line.reg];
-          steps.push({ pass: k, i, cell, at, kind, buf: line.buf, reg: line.reg, value, fresh, regs: { ...regs } });
-          fresh = [];
-        } else {
-          regs[line.reg] = compute(line, regs);
-          fresh.push({ reg: line.reg, at });
-        }
-      });
-    }
+    const numbered = pass.body.map((line, at) => ({ ...line, at }));
+    const known = {};
+    let fresh = turn(numbered.filter((line) => line.once), { pass: k, i: -1, known, mem, steps, fresh: [] });
+    const body = numbered.filter((line) => !line.once);
+    for (let i = 0; i < n; i++) fresh = turn(body, { pass: k, i, known: { ...known }, mem, steps, fresh });
   });
   return { steps, memory: mem };
+}
+
+/** Run statements once; fills `known` and `steps`, and returns what was computed after the last access. */
+function turn(body, { pass, i, known, mem, steps, fresh }) {
+  const base = { ...known };
+  for (const line of body) {
+    const { op, reg, buf, at } = line;
+    if (op !== "load" && op !== "store") {
+      known[reg] = compute(line, known);
+      fresh.push({ reg, at });
+      continue;
+    }
+    const kind = op === "load" ? "read" : "write";
+    const cell = Math.max(0, line.once ? 0 : i);
+    if (kind === "read") known[reg] = mem[buf][cell];
+    else mem[buf][cell] = known[reg];
+    steps.push({ pass, i, cell, at, kind, buf, reg, value: known[reg], fresh, base, regs: { ...known } });
+    fresh = [];
+  }
+  return fresh;
 }
 
 function compute(line, regs) {
@@ -70,7 +77,7 @@ export const COMPUTED = 0.38;
 /** The registers that hold a value: those of the current element's body, as far as it has run. */
 export function registers({ now, last, f }) {
   const sameBody = last && now && last.pass === now.pass && last.i === now.i;
-  const regs = sameBody ? { ...last.regs } : {};
+  const regs = sameBody ? { ...last.regs } : { ...now?.base };
   if (now && f > 0) {
     const span = now.kind === "read" ? 0.3 : COMPUTED;
     now.fresh.forEach((r, j) => {
@@ -108,18 +115,31 @@ export function sameOutputs(trace, a, b) {
 export const touched = (lane) =>
   new Set(lane.passes.flatMap((pass) => pass.body.filter((line) => line.buf).map((line) => line.buf)));
 
+/** How many accesses a lane makes: `each` a turn, and `once` before its loops. */
+export function counted(lane) {
+  const all = lane.passes.flatMap((pass) => pass.body.filter((line) => line.buf));
+  const once = all.filter((line) => line.once).length;
+  return { each: all.length - once, once };
+}
+
+/** "7N", or "6N + 2" where something is read before the loop. */
+export function formula(lane) {
+  const { each, once } = counted(lane);
+  return once ? `${each}N + ${once}` : `${each}N`;
+}
+
 /** The answers on offer: nothing saved, the truth, reads only, one access an element; each wrong one is a belief. */
 export function question(trace, n, words) {
-  const per = (lane) => lane.passes.reduce((sum, p) => sum + p.body.filter((line) => line.buf).length, 0);
-  const [separate, fused] = trace.lanes.map(per);
+  const total = (lane) => counted(lane).each * n + counted(lane).once;
+  const [separate, fused] = trace.lanes.map(total);
   const writes = trace.buffers.filter((b) => b.role === "output").length;
   const wrong = [
     [separate, words("belief_separate")],
-    [fused - writes, words("belief_reads")],
-    [1, words("belief_one")],
+    [fused - writes * n, words("belief_reads")],
+    [n, words("belief_one")],
   ];
   const beliefs = {};
-  for (const [k, why] of wrong) if (k !== fused && k > 0) beliefs[k * n] ??= why;
-  const options = [...new Set([...wrong.map(([k]) => k), fused])].filter((k) => k > 0).sort((a, b) => b - a);
-  return { options: options.map((k) => String(k * n)), answer: String(fused * n), beliefs };
+  for (const [count, why] of wrong) if (count !== fused) beliefs[count] ??= why;
+  const options = [...new Set([...wrong.map(([count]) => count), fused])].filter((count) => count > 0);
+  return { options: options.sort((a, b) => b - a).map(String), answer: String(fused), beliefs };
 }

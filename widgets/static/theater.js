@@ -71,7 +71,7 @@ const APPLY = {
 
 /** The order of asking after an event: a new variant, or one that was hit, goes to the front. */
 function moved(order, e) {
-  const front = e.kind === "variant" || (e.kind === "execute" && e.hit);
+  const front = e.kind === "variant" || (e.kind === "execute" && (e.hit || e.front));
   return front && e.variant ? [e.variant, ...order.filter((v) => v !== e.variant)] : order;
 }
 
@@ -137,7 +137,10 @@ const NOW = {
     const actual = e.actual ? words("expected_actual", e) : words("does_not_hold");
     return words("now_fails", { variant: e.variant, guard: e.text, actual: capital(actual) });
   },
-  miss: ({ e, words }) => words(e.again ? "now_miss" : "now_first_miss"),
+  miss({ e, words }) {
+    if (e.instead) return words(e.instead === "python" ? "now_miss_full" : "now_miss_error");
+    return words(e.again ? "now_miss" : "now_first_miss");
+  },
   stage({ e, words }) {
     const note = e.note ? sentence(e.note) : words("stage_done");
     return words(e.late ? "now_stage_late" : "now_stage", { stage: capital(e.stage), note, variant: e.variant });
@@ -147,9 +150,9 @@ const NOW = {
   variant: ({ e, words }) =>
     words(e.result === "eager" ? "now_variant_eager" : "now_variant", { variant: e.variant }),
   execute({ e, words, eager }) {
-    if (!e.variant) return words("now_execute_eager");
-    if (e.hit) return words(eager ? "now_hit_eager" : "now_hit", { variant: e.variant });
-    return words(eager ? "now_execute_eager" : "now_execute", { variant: e.variant });
+    if (e.front) return words("now_held_eager", { variant: e.variant });
+    if (eager || !e.variant) return words("now_execute_eager");
+    return words(e.hit ? "now_hit" : "now_execute", { variant: e.variant });
   },
   return({ e, words }) {
     const n = e.call + 1;

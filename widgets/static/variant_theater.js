@@ -7,7 +7,6 @@ import { player } from "./player.js";
 import { MOVE, STAGES, narrate, question, stateAt } from "./theater.js";
 
 const COUNTS = ["hits", "misses", "recompiles", "variants"];
-const NTH = ["first", "second", "third"];
 
 /** Do the zones stand below each other? The style sheet decides, by the width of the frame. */
 const stacked = (set) => set.variants.offsetTop > set.calls.offsetTop;
@@ -19,6 +18,7 @@ function card(variant, words) {
       { class: "vt-guard", title: guard.kind },
       h("i", { class: "vt-mark", "aria-hidden": "true" }),
       h("code", {}, guard.text),
+      guard.note ? h("small", {}, guard.note) : null,
     ),
   );
   const nth = h("span", { class: "vt-nth" });
@@ -113,6 +113,7 @@ function paintTickets(set, st, words) {
 }
 
 function paintCards(set, st, words) {
+  const ordinals = words("ordinals").split(" ");
   for (const [id, c] of Object.entries(set.cards)) {
     const { at, seen } = st.slots[id];
     const now = st.cards[id];
@@ -124,8 +125,8 @@ function paintCards(set, st, words) {
     });
     now.rows.forEach((row, k) => put(c.rows[k], { "data-state": row ?? (now.fail ? "skip" : null) }));
     const nth = st.order.indexOf(id);
-    text(c.nth, nth < 0 ? "" : words("nth", { nth: NTH[nth] ? words(NTH[nth]) : nth + 1 }));
-    text(c.hits, words.some("hit_count", now.hits));
+    text(c.nth, nth < 0 ? "" : words("nth", { nth: ordinals[nth] ?? nth + 1 }));
+    text(c.hits, c.variant.result === "eager" ? "" : words.some("hit_count", now.hits));
     if (c.shown !== now.fail) {
       c.shown = now.fail;
       const parts = verdictOf(now.fail, c.variant.stop, words);
@@ -176,10 +177,10 @@ function paintLegs(set, stage, st, words) {
     fresh: kind === "variant" && "live",
   };
   const here = set.tickets[e?.call ?? 0];
-  const { variants: v, compile: c } = set;
+  const { slots: v, compile: c } = set;
   const [miss0, miss1, new0, new1] = narrow ? [0.14, 0.25, 0.75, 0.44] : [0.18, 0.18, 0.86, 0.86];
   const ticket = narrow ? at(here, 0.5, 1) : at(here, 1, 0.5);
-  const door = narrow ? { x: ticket.x, y: at(v, 0, 0).y } : { x: at(v, 0, 0).x, y: ticket.y };
+  const door = narrow ? { x: ticket.x, y: at(set.variants, 0, 0).y } : { x: at(v, 0, 0).x, y: ticket.y };
   const goal = narrow ? at(set.running, 0.5, 0) : at(set.run, 0, 0.5);
   const exit = narrow ? { x: goal.x, y: at(v, 0, 1).y } : { x: at(v, 1, 0).x, y: goal.y };
   const hitWord = lit.run === "live" ? "leg_run" : "leg_hit";

@@ -45,7 +45,7 @@ export const WORDS = {
   ready: ["ready", "就绪"],
   finished: ["finished", "完成"],
   finished_early: ["finished, {count} accesses fewer", "完成，少 {count} 次访问"],
-  at_pass: ["{pass}, i = {i}", "{pass}，i = {i}"],
+  at_before: ["before the loop", "循环之前"],
   at_element: ["i = {i}", "i = {i}"],
   counted: ["{title}: {count} accesses so far", "{title}：到目前为止 {count} 次访问"],
   race_ask: [
@@ -62,8 +62,8 @@ export const WORDS = {
   race_fused_done: ["The fused pass finished after {few}.", "融合的一遍已在第 {few} 次访问后完成。"],
   race_first_done: ["The separate passes are done.", "分开的几遍已完成。"],
   race_end: [
-    "{total} accesses against {few}, {outputs}: {per}N against {fewPer}N. {why}",
-    "{total} 次对 {few} 次，{outputs}：{per}N 对 {fewPer}N。{why}",
+    "{total} accesses against {few}, {outputs}: {per} against {fewPer}. {why}",
+    "{total} 次对 {few} 次，{outputs}：{per} 对 {fewPer}。{why}",
   ],
   outputs_same: ["same output", "输出相同"],
   outputs_differ: ["but the outputs differ", "但输出不同"],
@@ -133,10 +133,11 @@ export const WORDS = {
   no_variant: ["no variant yet", "还没有版本"],
   room: ["room for another variant", "留给下一个版本"],
   asked_order: ["asked in this order", "按这个顺序检查"],
-  nth: ["asked {nth}", "第 {nth} 个检查"],
-  first: ["first", "一"],
-  second: ["second", "二"],
-  third: ["third", "三"],
+  nth: ["asked {nth}", "第{nth}个检查"],
+  ordinals: [
+    "first second third fourth fifth sixth seventh eighth",
+    "一 二 三 四 五 六 七 八",
+  ],
   hit_count: ["{count} hits", "命中 {count} 次"],
   hit_count_one: ["1 hit", "命中 1 次"],
   runs: ["runs {kernels}", "运行 {kernels}"],
@@ -165,6 +166,14 @@ export const WORDS = {
   does_not_hold: ["It does not hold", "不成立"],
   now_first_miss: ["Nothing is compiled yet: a miss.", "还没有编译过：未命中。"],
   now_miss: ["No variant fits: a miss, and a recompile.", "没有合适的版本：未命中，要重新编译。"],
+  now_miss_full: [
+    "No variant fits, and there are as many as may be made: nothing is compiled.",
+    "没有合适的版本，版本数也到了上限：不再编译。",
+  ],
+  now_miss_error: [
+    "No variant fits: a miss. But capture meets an error, so Python runs the call and raises it.",
+    "没有合适的版本：未命中。但捕获时遇到错误，于是由 Python 运行这次调用并抛出错误。",
+  ],
   now_stage: ["{stage}: {note}.", "{stage}：{note}。"],
   now_stage_late: ["{stage} of `{variant}`, later: {note}.", "`{variant}` 的 {stage}，稍后进行：{note}。"],
   stage_done: ["done", "完成"],
@@ -184,7 +193,7 @@ export const WORDS = {
     "All guards hold: a hit. `{variant}` runs, and moves to the front.",
     "守卫全部成立：命中。`{variant}` 运行，并移到最前。",
   ],
-  now_hit_eager: [
+  now_held_eager: [
     "All guards hold, and `{variant}` says: Python runs this call, nothing is compiled.",
     "守卫全部成立，`{variant}` 说：这次由 Python 运行，不编译。",
   ],

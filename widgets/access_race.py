@@ -1,0 +1,121 @@
+"""AccessRace: a pointwise function as separate passes and as one fused pass, access by access.
+
+In: a function.  Out: an anywidget, its SVG, its text.
+Invariant: the loop bodies are those of the compiler's own nests; the view runs them for any N, so the slider works
+without a kernel, and counts, values and order come from one source.
+PyTorch shows neither lane: it prints the fused kernel (TORCH_LOGS=output_code) and leaves the counting to the reader.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import traitlets
+
+import labcore as torch
+from labcore.compiler.exc import Unsupported
+from labcore.fusion.race import NotOneSpace, race_plan
+from labcore.graph import GraphModule
+
+from . import _bundle
+from ._inputs import example_inputs
+from ._race import Json, Run, run
+from ._race_still import race_picture
+from ._widget import LabWidget
+
+MOST = 16  # elements the slider goes to
+SIZES = 4  # elements of an example that nobody gave
+
+
+class NotPointwise(ValueError):
+    """The function is no chain of pointwise operations over one set of elements; the text says where it is not."""
+
+
+class AccessRace(LabWidget):
+    """Separate passes against the fused one, for N elements.
+
+    >>> AccessRace(block)                      # float32 examples are made: -2, -1, 1, 2 for the first argument
+    >>> AccessRace(block, x, bias, n=8)        # your tensors; their values repeat when N is larger
+    >>> race.n = 12                            # as the slider does
+
+    Any function of tensors works whose operators are pointwise and run over the same elements; arguments of one element
+    are broadcast. Others raise NotPointwise with the operator and the reason. `n` is 1 to 16.
+
+    Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the last frame, which
+    travels beside the widget in the same output; `.still()` gives that picture alone. `repr` states the counts.
+    """
+
+    _esm = _bundle.esm("access_race")
+    _css = _bundle.css("access_race")
+
+    n = traitlets.Int(4, min=1, max=MOST).tag(sync=True)
+
+    def __init__(self, fn: Callable[..., Any], *example: Any, n: int = 4, language: str = "en") -> None:
+        super().__init__(trace=capture_race(fn, example or example_inputs(fn, SIZES)), n=n, language=language)
+
+    def runs(self) -> tuple[Run, Run]:
+        """Both lanes, run in Python: every access, and memory afterwards."""
+        separate, fused = self.trace["lanes"]
+        return run(self.trace, separate, self.n), run(self.trace, fused, self.n)
+
+    def picture(self) -> str:
+        return race_picture(self.trace, self.n)
+
+    def __repr__(self) -> str:
+        separate, fused = (len(done.accesses) for done in self.runs())
+        return f"AccessRace({self.trace['function']}, N={self.n}: separate {separate} accesses, fused {fused})"
+
+
+def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
+    """Have the lab's compiler capture `fn`, and its scheduler plan the race."""
+    name = getattr(fn, "__name__", type(fn).__name__)
+    plans: list[Json] = []
+
+    def backend(module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
+        plans.append(race_plan(module.graph, inputs, name, _names(module)))
+        return module
+
+    try:
+        with torch.no_grad():
+            torch.compile(fn, fullgraph=True, backend=backend)(*example)
+    except Exception as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise NotPointwise(f"AccessRace cannot show {name}: {reason}") from error
+    if not plans:
+        raise NotPointwise(f"AccessRace cannot show {name}: it does no tensor arithmetic")
+    return plans[0]
+
+
+def _reason(error: BaseException | None) -> str | None:
+    """What the race or capture has to say, if this failure comes from them."""
+    while error is not None:
+        if isinstance(error, (NotOneSpace, Unsupported)):
+            return str(error)
+        error = error.__cause__
+    return None
+
+
+def _names(module: GraphModule) -> dict[str, str]:
+    """Arrays by the user's names where there are any, else t1, t2, ... for what lies between, and y for results."""
+    nodes = list(module.graph.nodes)
+    taken = {node.name for node in nodes if node.op in ("placeholder", "get_attr")}
+    results = [node.name for node in _results(nodes[-1].args)]
+    names = {}
+    for base, wanted in (("y", results), ("t", _between(nodes, results))):
+        while any(name.rstrip("0123456789") == base for name in taken):
+            base += "_"
+        several = len(wanted) > 1 or base.startswith("t")
+        names.update({name: f"{base}{k}" if several else base for k, name in enumerate(wanted, 1)})
+    return names
+
+
+def _between(nodes: list[Any], results: list[str]) -> list[str]:
+    return [node.name for node in nodes if node.op == "call_function" and node.name not in results]
+
+
+def _results(args: Any) -> list[Any]:
+    if isinstance(args, (tuple, list)):
+        return list(dict.fromkeys(node for item in args for node in _results(item)))
+    return [args] if hasattr(args, "op") else []
