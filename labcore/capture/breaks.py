@@ -90,6 +90,16 @@ REASONS: dict[str, Reason] = {
         "Capture reads Python bytecode and knows the lab's operators and some builtins; {name} is neither.",
         "Use a tensor operator, or call it outside of the compiled function.",
     ),
+    "new-object": Reason(
+        "an object of class {name} is made",
+        "Capture reads objects that exist before the call; it makes none of a user's class itself.",
+        "Make the object before the call and pass it in.",
+    ),
+    "context-manager": Reason(
+        "a with statement",
+        "Entering and leaving a context runs its own code, which capture does not follow.",
+        "Put the with statement around the call of the compiled function.",
+    ),
     "disabled-call": Reason(
         "call of {name}, which is under compiler.disable",
         "{reason}",

@@ -79,6 +79,16 @@ class Bytecode:
         """The exception table's entry for an offset, or None."""
         return next((e for e in self._handlers if e.start <= offset < e.end), None)
 
+    def catches(self, offset: int) -> bool:
+        """May code of the user's run when the instruction at `offset` raises?
+
+        An inlined comprehension (3.12 on) has a handler that only restores a variable and raises again.
+        """
+        entry = self.handler(offset)
+        while entry is not None and self.at[entry.target].op != "PUSH_EXC_INFO":
+            entry = self.handler(entry.target)
+        return entry is not None
+
     def origin(self, offset: int) -> Origin:
         """The user's place that the instruction at `offset` came from."""
         where = self.at[offset].positions

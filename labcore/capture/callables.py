@@ -10,6 +10,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from .breaks import Break
 from .variables import Constant, FunctionVariable, Variable
 
 if TYPE_CHECKING:
@@ -39,5 +40,12 @@ def means_operator(function: Callable) -> None:
 def special_function(vm: Interpreter, function: FunctionVariable, args: list[Variable],
                      kwargs: dict[str, Variable]) -> Variable | None:
     """What a call of a function with a meaning becomes, or None for any other function."""
-    meaning = None if function.value is None else _meanings.get(function.value)
-    return None if meaning is None else meaning(vm, function, args, kwargs)
+    if function.value is None:
+        return None
+    meaning = _meanings.get(function.value)
+    if meaning is None:
+        from .lab_functions import is_of_the_lab  # late: it registers its meanings here
+        if is_of_the_lab(function.value):
+            raise Break("unknown-call", name=f"torch.{function.code.co_name}()")
+        return None
+    return meaning(vm, function, args, kwargs)

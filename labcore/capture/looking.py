@@ -14,6 +14,7 @@ from .. import devices, dtypes
 from ..guards import GuardBuilder, Source, kinds
 from ..ops import Op
 from ..tensor import Tensor
+from ..tensor.modes import mode
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
 from .variables import (
@@ -106,8 +107,6 @@ class Looker:
 
     def _tensor(self, source: Source, value: Tensor, home: str) -> Variable:
         builder, name, origin = self.builder, source.name, self.builder.origin
-        if value.is_inference():
-            raise Break("inference-tensor", name=source.name)
         names = tuple(builder.constant(o, h) for o, h in (
             (Tensor, "Tensor"), (value.dtype, value.dtype.name), (value.device, str(value.device))))
         builder.add(kinds.tensor_match(name, home, value, names, origin))
@@ -191,16 +190,32 @@ class Looker:
         self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
 
     def finish(self) -> None:
-        """The guard that different tensors are still different: the same one twice is another variant."""
+        """What only all tensors together decide."""
         homes = [t.home for t in self.tensors]
-        if len(homes) < 2:
-            return
+        if len(homes) > 1:
+            self._all_different(homes)
+        if mode.grad and any(t.meta.requires_grad for t in self.tensors):
+            for tensor in self.tensors:
+                self._recordable(tensor)
+
+    def _all_different(self, homes: list[str]) -> None:
+        """Different tensors stay different: the same one twice is another variant."""
         code = f"{homes[0]} is not {homes[1]}"
         if len(homes) > 2:
             code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
         names = ", ".join(t.source.name for t in self.tensors if t.source)
         self.builder.add(kinds.condition("NO_TENSOR_ALIASING", names, code, homes[0], "different tensors",
                                          f"{names}: one tensor is passed more than once", None))
+
+    def _recordable(self, tensor: TensorVariable) -> None:
+        """A tensor made under inference_mode may not be saved for a backward."""
+        assert tensor.source is not None
+        name = tensor.source.name
+        if tensor.value.is_inference():
+            raise Break("inference-tensor", name=name)
+        self.builder.add(kinds.condition(
+            "NOT_INFERENCE", name, f"not {tensor.home}.is_inference()", tensor.home, "no inference tensor",
+            f"{name!r} was made under inference_mode", None))
 
 
 def _constant_hint(value: Any, source: Source) -> str:

@@ -58,6 +58,14 @@ class Traced(Methods):
     def device(self) -> device:
         return self.meta.device
 
+    @property
+    def requires_grad(self) -> bool:
+        return self.meta.requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        raise Break("operation", what="making a new leaf that requires grad")
+
     def __bool__(self) -> bool:
         raise Break("data-dependent-branch")
 

@@ -9,15 +9,17 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from .. import dtypes
 from ..graph import GraphModule, verify
-from ..guards import EAGER, MISS, RETURN, GuardBuilder, kinds
+from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
+from ..guards.builder import variant_source
 from ..tensor import Tensor
 from ..tensor.modes import mode
 from .breaks import Break
 from .exit import Exit
 from .interpreter import Interpreter
 
-RESERVED = {"MISS": MISS, "RETURN": RETURN, "EAGER": EAGER, "mode": mode, "graph": None, "variant": None}
+RESERVED = {"MISS": MISS, "RETURN": RETURN, "EAGER": EAGER, "mode": mode, "dtypes": dtypes, "graph": None, "variant": None}
 
 
 @dataclass
@@ -38,9 +40,8 @@ class Region:
     @property
     def source(self) -> str:
         """The variant as Python. `graph` in its scope is what the backend returned."""
-        check = self.builder.lines()
-        lines = ["# guards", *check, "# result" if self.graph_module is None else "# graph and result", *self.body]
-        return f"def variant({', '.join(self.parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+        title = "result" if self.graph_module is None else "graph and result"
+        return variant_source(self.parameters, self.builder.steps, self.body, title)
 
     @property
     def summary(self) -> str:
@@ -58,13 +59,13 @@ def capture(function: FunctionType, values: tuple[Any, ...]) -> Region:
     captured = vm.run()
     way_out = Exit(builder, vm.looker)
     stop, text = captured.stop, ""
-    if captured.result is not None:
-        try:
+    try:
+        if captured.result is not None:
             text = way_out.finish(captured.result)
-        except Break as late:
-            late.origin = vm.origin()
-            stop = late
-    vm.looker.finish()
+        vm.looker.finish()
+    except Break as late:
+        late.origin = vm.origin()
+        stop = stop or late
     parameters = vm.parameters
     if stop is not None:
         return Region(builder, parameters, None, [], stop, ["return EAGER"])
@@ -92,8 +93,14 @@ def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Ten
 
 
 def _global_state(builder: GuardBuilder) -> None:
-    """Whether results require grad, and whether operators are recorded at all, is part of what was captured."""
+    """Whether operators are recorded, and what a Python float becomes: every operator looks at these."""
     grad, inference = mode.grad, mode.inference
-    code = f"mode.grad is {grad} and mode.inference is {inference}"
-    words = f"grad mode changed. expected grad={grad}, inference={inference}"
-    builder.add(kinds.condition("GRAD_MODE", "grad mode", code, "mode", f"grad={grad}", words, None))
+    default = builder.constant(dtypes.default, dtypes.default.name)
+    code = f"mode.grad is {grad} and mode.inference is {inference} and dtypes.default is {default}"
+    expected = f"grad={grad}, inference={inference}, default dtype {dtypes.default.name}"
+
+    def mismatch(value: Any) -> Mismatch:
+        actual = f"grad={mode.grad}, inference={mode.inference}, default dtype {dtypes.default.name}"
+        return Mismatch(expected, actual, f"global state changed. expected {expected}, actual {actual}")
+
+    builder.add(Guard("GRAD_MODE", "global state", code, "mode", expected, mismatch))

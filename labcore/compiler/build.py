@@ -42,7 +42,8 @@ def build(function: FunctionType, slots: tuple[Any, ...], options: Options, comp
         region.builder.scope["graph"] = _run_backend(region, options)
     title = f"{function.__name__}, variant {compile_id}"
     return Variant(compile_id, title, region.source, region.builder.scope, region.parameters,
-                   region.builder.steps, region.result)
+                   region.builder.steps, region.result,
+                   (region.stop.id, region.stop.origin) if region.stop else None)
 
 
 def _report(region: Region, seconds: float) -> None:

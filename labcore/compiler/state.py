@@ -68,7 +68,7 @@ class State:
             except BaseException:
                 self.frame.give_back(compile_id)
                 raise
-            self.cache.add(variant)
+            variant = self.cache.add(variant)
             if trace.listening():
                 event = trace.VariantAdded(self.frame.number, variant.title, variant.result, compile_id=compile_id)
                 trace.emit(event)

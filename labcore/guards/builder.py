@@ -7,6 +7,7 @@ Invariant: loads and guards evaluate on the state at the call, before anything o
 from __future__ import annotations
 
 import keyword
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,20 +93,26 @@ class GuardBuilder:
             self._codes.add(guard.code)
             self.steps.append(guard)
 
-    def lines(self) -> list[str]:
-        """The check's text: loads and guards, the way out being MISS."""
-        out, fallible = [], False
-        for step in self.steps:
-            if isinstance(step, Load):
-                out.append(f"{step.name} = {step.text}")
-                fallible |= _fallible(step.source)
-            else:
-                out.append(f"if not ({step.code}): return MISS")
-                fallible |= "[" in step.subject or "." in step.subject
-        if not fallible:
-            return out
-        # What a source names may be gone by the next call: a deleted global, a shorter list.
-        return ["try:", *(f"    {line}" for line in out), "except Exception: return MISS"]
+def check_lines(steps: Sequence[Load | Guard]) -> list[str]:
+    """The check's text: loads and guards, the way out being MISS."""
+    out, fallible = [], False
+    for step in steps:
+        if isinstance(step, Load):
+            out.append(f"{step.name} = {step.text}")
+            fallible |= _fallible(step.source)
+        else:
+            out.append(f"if not ({step.code}): return MISS")
+            fallible |= "[" in step.subject or "." in step.subject
+    if not fallible:
+        return out
+    # What a source names may be gone by the next call: a deleted global, a shorter list.
+    return ["try:", *(f"    {line}" for line in out), "except Exception: return MISS"]
+
+
+def variant_source(parameters: Sequence[str], steps: Sequence[Load | Guard], body: Sequence[str], title: str) -> str:
+    """The whole variant: the check, then what it protects."""
+    lines = ["# guards", *check_lines(steps), f"# {title}", *body]
+    return f"def variant({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
 
 
 def _fallible(source: Source | None) -> bool:

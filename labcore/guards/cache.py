@@ -1,4 +1,4 @@
-"""The variants of one function: most recently hit first, with a limit.
+"""The variants of one function: graphs, most recently hit first, then eager ones; with a limit.
 
 In: variants, as they are made.  Out: `run`, which tries them in order.
 Invariant: `variants` is an immutable tuple that is replaced under the lock; readers take no lock.
@@ -10,6 +10,7 @@ import threading
 from typing import Any
 
 from .variant import MISS, Variant
+from .widen import widened
 
 RECOMPILE_LIMIT = 8
 
@@ -38,15 +39,22 @@ class VariantCache:
 
     def promote(self, variant: Variant) -> None:
         """This variant was hit: it is asked first next time."""
-        if self.variants and self.variants[0] is variant:
+        if self.variants and self.variants[0] is variant or variant.result == "eager":
             return
         with self.lock:
             if variant in self.variants:  # another thread may have cleared the cache
                 self._replace((variant, *(v for v in self.variants if v is not variant)))
 
-    def add(self, variant: Variant) -> None:
+    def add(self, variant: Variant) -> Variant:
+        """Put a variant in; an eager one may take the place of another that stopped where it did."""
         with self.lock:
+            for twin in self.variants:
+                wider = widened(variant, twin) if twin.place is not None and twin.place == variant.place else None
+                if wider is not None:
+                    self._replace((wider, *(v for v in self.variants if v is not twin)))
+                    return wider
             self._replace((variant, *self.variants))
+            return variant
 
     def clear(self) -> None:
         with self.lock:
@@ -54,7 +62,8 @@ class VariantCache:
             self.warned = False
 
     def _replace(self, variants: tuple[Variant, ...]) -> None:
-        self.variants = variants
+        """Graphs are asked before eager variants, whose guards may be wider."""
+        self.variants = variants = tuple(sorted(variants, key=lambda v: v.result == "eager"))
         self.first = variants[0].run if variants else _never
 
 

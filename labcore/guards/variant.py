@@ -43,6 +43,7 @@ class Variant:
     parameters: tuple[str, ...]
     steps: list[Load | Guard]
     result: str
+    place: Any = None  # where capture stopped, for an eager one
     run: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:

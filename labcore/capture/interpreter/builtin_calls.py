@@ -11,7 +11,7 @@ from typing import Any
 
 from ...devices import device
 from ...ops import Op
-from ...tensor import Tensor
+from ...tensor import Tensor, modes
 from ...tensor.size import Size
 from ..attributes import attribute, has_attribute
 from ..breaks import Break, WouldRaise
@@ -46,6 +46,7 @@ FOLDED = frozenset(map(id, (
 EFFECTS = frozenset(map(id, (
     print, input, open, exec, eval, setattr, delattr, breakpoint, __import__, globals, locals, vars, dir, id,
 )))
+MODES = (modes.no_grad, modes.enable_grad, modes.inference_mode, modes.set_grad_enabled)
 RULES: dict[int, Rule] = {}
 
 
@@ -70,6 +71,10 @@ def call_builtin(vm: Interpreter, function: Any, args: Args, kwargs: dict[str, V
         return _folded(vm, name, function, args, kwargs)
     if not callable(function):
         raise WouldRaise(TypeError(f"{name!r} object is not callable"))
+    if any(function is cls for cls in MODES):
+        raise Break("context-manager")
+    if issubclass(type(function), type):
+        raise Break("new-object", name=name)
     raise Break("unknown-call", name=f"{name}()")
 
 

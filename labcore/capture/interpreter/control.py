@@ -144,3 +144,8 @@ def load_assertion_error(vm: Interpreter, frame: SymbolicFrame, ins: Instruction
 @opcode("RAISE_VARARGS", "RERAISE")
 def raise_varargs(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     raise WouldRaise(None)
+
+
+@opcode("BEFORE_WITH", "BEFORE_ASYNC_WITH")
+def before_with(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    raise Break("context-manager")

@@ -113,7 +113,7 @@ class Interpreter:
 
     def _caught(self, stop: Break | WouldRaise) -> Break | WouldRaise:
         """An exception that a handler of the user's may catch is no error of the call."""
-        if isinstance(stop, WouldRaise) and any(f.table.handler(f.offset) for f in self.frames):
+        if isinstance(stop, WouldRaise) and any(f.table.catches(f.offset) for f in self.frames):
             return Break("exception-caught")
         return stop
 

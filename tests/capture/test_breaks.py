@@ -1,0 +1,272 @@
+"""Where capture stops: the reason, the place, and the frame runs in CPython as if nothing had been."""
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+import labcore as torch
+from labcore.capture import REASONS
+from labcore.compiler.exc import Unsupported
+from labcore.compiler import compile as lab_compile, disable, graph_break
+from labcore.trace import CacheMiss, CallEnd, record
+
+from .differential import check
+
+COUNT = 0
+SEEN = []
+
+
+class Point:
+    def __init__(self, x):
+        self.x = x
+
+    @property
+    def double(self):
+        return self.x * 2
+
+
+class Dynamic:
+    def __getattr__(self, name):
+        return len(name)
+
+
+class Truthy:
+    def __bool__(self):
+        return False
+
+
+@disable(reason="it talks to a database")
+def lookup(x):
+    return x + 1
+
+
+def x4():
+    return torch.tensor([1.0, -2.0, 3.0, 4.0])
+
+
+def branch(x):
+    if x.sum() > 0:
+        return x * 2
+    return x - 1
+
+
+def item(x):
+    return x * x.sum().item()
+
+
+def printing(x):
+    y = x + 1
+    print("mid", end="")
+    return y
+
+
+def writes_global(x):
+    global COUNT
+    COUNT += 1
+    return x
+
+
+def appends(x, seen=SEEN):
+    seen.append(1)
+    return x + 1
+
+
+def writes_attribute(x, p=Point(1)):
+    p.x = p.x + 1
+    return x
+
+
+def generator(x):
+    yield x + 1
+
+
+def catching(x):
+    try:
+        return x + torch.ones(7)
+    except RuntimeError:
+        return x
+
+
+def with_block(x):
+    with torch.no_grad():
+        return x * 2
+
+
+def with_lock(x, lock=threading.Lock()):
+    with lock:
+        return x * 2
+
+
+def local_class(x):
+    class Inner:
+        pass
+    return x
+
+
+def deep(x, n=200):
+    return x if n == 0 else deep(x + 1, n - 1)
+
+
+def endless(x, n=0):
+    while n < 10**6:
+        n += 1
+    return x
+
+
+def from_callee(x):
+    return helper(x) + 1
+
+
+def helper(x):
+    return x * int(x.sum())
+
+
+CASES = {
+    "data-dependent-branch": [branch, lambda x: x if x.sum() else x, lambda x: not x.sum(), lambda x: x.sum() and x,
+                              lambda x: 1.0 in x, lambda x: 0 < x.sum() < 3, lambda x: any([x.sum() > 100])],
+    "tensor-to-python": [item, lambda x: x.tolist(), lambda x: float(x[0]), lambda x: f"{x.sum().item()}", from_callee,
+                         lambda x: torch.allclose(x, x)],
+    "side-effect-call": [printing, lambda x: (id(x) > 0, x)[1]],
+    "unknown-call": [lambda x: (time.perf_counter() > 0, x)[1], lambda x: torch.tensor([1.0]) + x,
+                     lambda x: {1: x}.setdefault(2, x)],
+    "mutation": [writes_global, appends, writes_attribute],
+    "inplace-operator": [lambda x: x.clone().add_(1), lambda x: x.clone().relu_()],
+    "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
+    "disabled-call": [lambda x: lookup(x) * 2],
+    "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],
+    "new-object": [lambda x: Point(x).double],
+    "context-manager": [with_block, with_lock],
+    "exception-caught": [catching],
+    "attribute": [lambda x: x * Point(2).double if False else DYNAMIC.abc * x, lambda x: POINT.double + x],
+    "opcode": [local_class],
+    "deep-recursion": [deep],
+    "too-long": [endless],
+    "unknown-method": [lambda x: x.detach()],
+    "operation": [lambda x: x if TRUTHY else x + 1, lambda x: iter([x])],
+}
+DYNAMIC, POINT, TRUTHY = Dynamic(), Point(3), Truthy()
+PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
+
+
+@pytest.mark.parametrize("id, function", PAIRS, ids=[f"{i}-{f.__name__}" for i, f in PAIRS])
+def test_reason(id, function, capsys):
+    report = check_with_state(function)
+    assert {event.break_id for event in report.breaks} == {id}
+    event = report.breaks[0]
+    assert event.origin and event.origin.file == __file__ and event.origin.source
+    assert event.what and event.why and event.hint
+    assert "{" not in event.what + event.why + event.hint
+
+
+def check_with_state(function):
+    """Functions with effects do them once a call; the tests of values are for those without."""
+    if function in (writes_global, appends, writes_attribute) or function.__name__ == "<lambda>":
+        return effects(function)
+    return check(function, x4())
+
+
+def effects(function):
+    from labcore.compiler._dynamo.testing import CompileCounter
+    from labcore.trace import GraphBreak, record
+
+    from .differential import Report, strict
+    counter = CompileCounter()
+    with strict(), record() as trace:
+        compiled = lab_compile(function, backend=counter)
+        compiled(x4())
+        compiled(x4())
+    return Report(counter, trace.of(GraphBreak))
+
+
+def test_effects_happen_once_a_call():
+    global COUNT
+    COUNT = 0
+    SEEN.clear()
+    for function in (writes_global, appends):
+        compiled = lab_compile(function, backend="eager")
+        for _ in range(3):
+            compiled(x4())
+    assert COUNT == 3 and SEEN == [1, 1, 1]
+
+
+def test_the_caret_points_at_the_breaking_expression():
+    with pytest.raises(Unsupported) as caught:
+        lab_compile(branch, backend="eager", fullgraph=True)(x4())
+    text = str(caught.value)
+    assert "branch on a tensor's value [data-dependent-branch]" in text
+    assert "if x.sum() > 0:" in text and "^^^^^^^^^^^" in text
+    assert "in branch" in text and "torch.where" in text
+    assert isinstance(caught.value, RuntimeError)
+
+
+def test_a_break_in_a_callee_names_the_callees_line():
+    with pytest.raises(Unsupported) as caught:
+        lab_compile(from_callee, backend="eager", fullgraph=True)(x4())
+    assert "return x * int(x.sum())" in str(caught.value)
+
+
+def test_fullgraph_raises_every_time_and_runs_nothing():
+    SEEN.clear()
+    compiled = lab_compile(appends, backend="eager", fullgraph=True)
+    for _ in range(2):
+        with pytest.raises(Unsupported):
+            compiled(x4())
+    assert SEEN == []
+
+
+def test_generator_functions_are_left_alone():
+    compiled = lab_compile(generator, backend="eager")
+    assert next(compiled(x4())).tolist() == [2.0, -1.0, 4.0, 5.0]
+
+
+def test_the_eager_variant_is_guarded_like_any_other():
+    def f(x, flag):
+        return x.sum().item() if flag else x + 1
+
+    from labcore.compiler._dynamo.testing import CompileCounter
+    counter = CompileCounter()
+    compiled = lab_compile(f, backend=counter)
+    assert compiled(x4(), True) == 6.0
+    assert compiled(x4(), False).tolist() == [2.0, -1.0, 4.0, 5.0]
+    assert counter.frame_count == 1
+    assert compiled(x4(), True) == 6.0
+    assert counter.frame_count == 1
+
+
+def test_an_eager_variant_is_widened_by_what_it_need_not_guard():
+    """COUNT differs at every call, the place where capture stops does not: one variant serves all."""
+    from labcore.compiler.compile import state_of
+    compiled = lab_compile(writes_global, backend="eager")
+    for size in (4, 4, 5, 6, 7, 8, 9, 10, 11, 12):
+        compiled(torch.ones(size))
+    variants = state_of(compiled).cache.variants
+    assert len(variants) == 1 and variants[0].result == "eager"
+    with record() as trace:
+        compiled(torch.ones(20))
+    assert not trace.of(CacheMiss)
+
+
+def test_graph_variants_are_asked_before_eager_ones():
+    def f(x, flag):
+        return x.sum().item() if flag else x + 1
+
+    compiled = lab_compile(f, backend="eager")
+    for flag in (True, 1, False, 2, False):
+        compiled(x4(), flag)
+    with record() as trace:
+        compiled(x4(), False)
+    assert [e.result for e in trace.of(CallEnd)] == ["hit"]
+
+
+def test_every_reason_reads_well():
+    for id, reason in REASONS.items():
+        assert id == id.lower() and " " not in id
+        for text in (reason.why, reason.hint):
+            assert text.endswith((".", "}")), (id, text)
+
+
+def test_every_reason_is_met_by_a_test():
+    elsewhere = {"generator", "no-bytecode", "tensor-subclass", "inference-tensor", "data-dependent-shape"}
+    assert set(REASONS) == set(CASES) | elsewhere
