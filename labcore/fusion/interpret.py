@@ -23,7 +23,7 @@ from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
 from .nest import Nest
-from .primitives import PRIMITIVES, REDUCTIONS, identity
+from .primitives import PRIMITIVES, REDUCTIONS, accumulator, identity
 from .program import Extern, Operand
 from .scheduler import Schedule
 
@@ -167,10 +167,14 @@ class Interpreter(Handler):
                 cells.quietly(k, rounded(value, node.out.dtype))
 
     def _clear(self, node: Node) -> None:
-        cells, start = self.memory[node.out.storage], identity(node.loops.kind, node.out.dtype)
+        """A column result starts; one that adds up in a wider type does so in scratch."""
+        kind, dtype = node.loops.kind, node.out.dtype
+        cells, start = self.memory[node.out.storage], identity(kind, dtype)
         for k in range(len(cells)):
             cells[k] = start
             self._count("stores", node.name)
+        if accumulator(kind, dtype) is not dtype:
+            self._count("folds", node.name, 2 * len(cells))
 
     def _loop(self, loops: Sequence[tuple[str, Expr]], turn: Callable[[], None]) -> None:
         if not loops:

@@ -26,6 +26,7 @@ from .interpret import Run, run
 from .ir import Buffer, Expr, using
 from .lowering import lower
 from .nest import Nest
+from .primitives import accumulator
 from .scheduler import Schedule, schedule
 
 TABLES = ("loads", "stores", "again", "rows", "folds")
@@ -128,8 +129,11 @@ class Count(Quiet):
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
         if self.part == "colred":
-            self._add(self.stores, buffer, self.nest.buffers_by_name[buffer].numel)
+            out = self.nest.buffers_by_name[buffer]
+            apart = accumulator(kind, out.dtype) is not out.dtype  # adds up in scratch: set, then read
+            self._add(self.stores, buffer, out.numel)
             self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
+            self._add(self.folds, buffer, out.numel * (2 if apart else 0))
         elif self.nest.homes[buffer] == "memory":
             self._add(self.stores, buffer, self.nest.rows)
         self._meet(buffer, at, False)

@@ -95,7 +95,7 @@ for _name in ("neg", "abs", "relu", "bitwise_not"):
 for _name in ("exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "sigmoid"):
     rule(_name, "input", lambda dtype, a, name=_name: getattr(ops, name)(a), float_type)
 
-rule("square", "input", lambda dtype, a: _call("mul", dtype, a, a))
+rule("square", "input", lambda dtype, a: ops.mul(a, a), lambda x: result_type(x, 2))  # bools: int64
 rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a), float_type)
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
 rule("clone", "input", lambda dtype, a, contiguous=False: a)

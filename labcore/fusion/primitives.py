@@ -169,3 +169,8 @@ def identity(kind: str, dtype: dtypes.dtype) -> Any:
         return kind == "amin"
     top = 2 ** (8 * dtype.itemsize - 1)
     return -top if kind == "amax" else top - 1
+
+
+def accumulator(kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
+    """The type a reduction adds up in: float32 sums in float64, rounded once when complete."""
+    return dtypes.float64 if kind == "sum" and dtype is dtypes.float32 else dtype
