@@ -76,8 +76,8 @@ def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Any = None, retain_gra
     roots = _roots(_listed(outputs), grad_outputs, create_graph)
     found = _run(roots, bool(retain_graph), [_target(t) for t in wanted])
     if None in found and not (allow_unused or materialize_grads):
-        raise RuntimeError("One of the differentiated Tensors appears to not have been used in the graph. Set "
-                           "allow_unused=True if this is the desired behavior.")
+        raise RuntimeError(f"The differentiated Tensor at index {found.index(None)} appears to not have been used in the "
+                           "graph. Set allow_unused=True if this is the desired behavior.")
     if materialize_grads:
         return tuple(ops.zeros_like(t.detach()) if g is None else g for t, g in zip(wanted, found))
     return tuple(found)
@@ -105,6 +105,7 @@ def _roots(tensors: list[Tensor], gradients: Any, create_graph: bool) -> list[Ro
                            "a backward is not recorded. Leave it out, or differentiate the gradient's formula yourself.")
     if gradients is None or isinstance(gradients, Tensor):
         gradients = [gradients] * len(tensors) if gradients is None else [gradients]
+    gradients = list(gradients)
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots = []
@@ -186,7 +187,8 @@ def _walk_through(step: _Pending, pending: dict, heap: list, needed: dict | None
     count = len(node.results) if type(node) is FunctionNode else 1
     gradients = list(node.apply([arrived.get(n) for n in range(count)]))
     arrived.clear()
-    for edge in reversed(node.edges):
+    gradients.reverse()  # so that each is let go of as it is handed on, in the order of the inputs
+    for edge in node.edges:
         gradient = gradients.pop()
         if edge is not None and gradient is not None:
             _arrive(pending, heap, edge, gradient, needed)

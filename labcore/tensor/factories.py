@@ -29,6 +29,8 @@ def finished(tensor: Tensor, device: Any, requires_grad: bool) -> Tensor:
     if device is not None:
         devices.device(device)
     if requires_grad:
+        if not tensor.dtype.is_floating_point:
+            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
         tensor.requires_grad = True
     return tensor
 
@@ -37,7 +39,11 @@ def finished(tensor: Tensor, device: Any, requires_grad: bool) -> Tensor:
 
 def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
     """A new leaf with a copy of `data`: a number, nested sequences of numbers, an array or a tensor."""
-    return finished(wrap(_copied(data, dtype)), device, requires_grad)
+    array = _copied(data, dtype)
+    if not array.size:  # numpy would give it strides of 0
+        return finished(empty_strided(array.shape, contiguous_strides(array.shape), dtypes.from_numpy(array.dtype)),
+                        device, requires_grad)
+    return finished(wrap(array), device, requires_grad)
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:

