@@ -15,7 +15,7 @@ import traitlets
 import labcore as torch
 from labcore.compiler.exc import Unsupported
 from labcore.fusion.race import NotOneSpace, race_plan
-from labcore.graph import GraphModule
+from labcore.graph import GraphModule, Node
 
 from . import _bundle
 from ._inputs import example_inputs
@@ -72,7 +72,8 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
     plans: list[Json] = []
 
     def backend(module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        plans.append(race_plan(module.graph, inputs, name, _names(module)))
+        arrays = race_plan(module.graph, inputs)["buffers"]
+        plans.append(_ordered(race_plan(module.graph, inputs, name, _names(arrays, module))))
         return module
 
     try:
@@ -97,25 +98,28 @@ def _reason(error: BaseException | None) -> str | None:
     return None
 
 
-def _names(module: GraphModule) -> dict[str, str]:
-    """Arrays by the user's names where there are any, else t1, t2, ... for what lies between, and y for results."""
-    nodes = list(module.graph.nodes)
-    taken = {node.name for node in nodes if node.op in ("placeholder", "get_attr")}
-    results = [node.name for node in _results(nodes[-1].args)]
-    names = {}
-    for base, wanted in (("y", results), ("t", _between(nodes, results))):
-        while any(name.rstrip("0123456789") == base for name in taken):
-            base += "_"
-        several = len(wanted) > 1 or base.startswith("t")
-        names.update({name: f"{base}{k}" if several else base for k, name in enumerate(wanted, 1)})
-    return names
+def _ordered(plan: Json) -> Json:
+    """Rows as they are read: what comes in, what lies between, what goes out."""
+    roles = ["input", "intermediate", "output"]
+    rows = sorted(plan["buffers"], key=lambda b: (roles.index(b["role"]), b["role"] == "output" and b["name"]))
+    return {**plan, "buffers": rows}
 
 
-def _between(nodes: list[Any], results: list[str]) -> list[str]:
-    return [node.name for node in nodes if node.op == "call_function" and node.name not in results]
+def _names(arrays: list[Json], module: GraphModule) -> dict[str, str]:
+    """Names for the arrays that have none of the user's: t1, t2, ... for what lies between, y or y1, y2 for results."""
+    *_, output = module.graph.nodes
+    named = {role: [b["name"] for b in arrays if b["role"] == role] for role in ("input", "intermediate", "output")}
+    order = [node.name for node in _results(output.args)]
+    results = sorted(named["output"], key=lambda name: order.index(name) if name in order else len(order))
+    taken = {name.rstrip("0123456789") for name in named["input"]}
+    free = lambda *names: next(name for name in names if name not in taken)
+    y, t = free("y", "out", "result"), free("t", "step", "temp")
+    outputs = {name: f"{y}{k}" if len(results) > 1 else y for k, name in enumerate(results, 1)}
+    return {name: f"{t}{k}" for k, name in enumerate(named["intermediate"], 1)} | outputs
 
 
 def _results(args: Any) -> list[Any]:
+    """The nodes that the graph returns, each once."""
     if isinstance(args, (tuple, list)):
         return list(dict.fromkeys(node for item in args for node in _results(item)))
-    return [args] if hasattr(args, "op") else []
+    return [args] if isinstance(args, Node) else []

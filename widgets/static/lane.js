@@ -158,7 +158,7 @@ function layoutLedger(lane, total) {
     const mine = lane.steps.flatMap((step, j) => (step.pass === k ? [j] : []));
     const room = Math.floor((mine.length * unit - 28) / 6);
     return {
-      name: room >= 3 ? short(pass.name, room) : "",
+      name: pass.name.length <= room || room >= 8 ? short(pass.name, room) : "",
       first: mine[0],
       end: mine.at(-1) + 1,
       path: s("path", { class: "ar-brace" }),
@@ -231,7 +231,7 @@ function paintLedger(lane, { count, f }, finished) {
 
 function paintCells(lane, { now, f, marks, cells }, move) {
   const { geo } = lane;
-  const room = Math.floor((geo.cell - 8) / 7.3);
+  const room = Math.floor((geo.cell - 5) / 7.3);
   for (const [key, cell] of Object.entries(lane.cells)) {
     const { buffer, i } = cell;
     const here = now && f > 0 && now.buf === buffer.name && now.cell === i;

@@ -1,0 +1,198 @@
+"""VariantTheater: beats, text and picture are the compiler's events, whatever the calls do."""
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import labcore as torch
+from labcore import trace
+from labcore.compiler import reset
+from tests.widgets.programs import block
+from widgets import VariantTheater
+
+
+@pytest.fixture(autouse=True)
+def _fresh_ids():
+    """Compile ids start at 0/0, as in a new notebook."""
+    reset()
+
+
+def compiled(fn=block):
+    return torch.compile(fn, backend="eager")
+
+
+def kinds(widget, call=None):
+    return [e["kind"] for e in widget.trace["events"] if call in (None, e["call"])]
+
+
+def noisy(x, k):
+    y = x * k
+    if y.sum() > 0:
+        return y + 1
+    return y
+
+
+STATIC = """\
+VariantTheater(block: 4 calls, 2 hits, 2 misses, 1 recompile, 2 variants)
+  call 1  float32[4], float32[4]  miss, compiled 0/0
+  call 2  float32[4], float32[4]  hit 0/0
+  call 3  float32[8], float32[8]  miss, compiled 0/1
+          0/0: tensor 'x' size mismatch at index 0. expected 4, actual 8
+  call 4  float32[4], float32[4]  hit 0/0"""
+
+
+def test_sizes_4_4_8_4():
+    assert repr(VariantTheater(compiled(), 4, 4, 8, 4)) == STATIC
+
+
+def test_calls_as_tuples_and_in_a_list():
+    four, eight = (torch.ones(4), torch.ones(4)), (torch.ones(8), torch.ones(8))
+    assert repr(VariantTheater.watch(compiled(), [four, four, eight, four])) == STATIC
+
+
+def test_a_recording_gives_the_same():
+    fn = compiled()
+    with trace.record() as recorder:
+        for n in (4, 4, 8, 4):
+            fn(torch.ones(n), torch.ones(n))
+    assert repr(VariantTheater(trace=recorder)) == STATIC
+    assert repr(VariantTheater(trace=recorder.events)) == STATIC
+
+
+def test_a_plain_function_is_compiled_first():
+    assert repr(VariantTheater(block, 4, 4, 8, 4)) == STATIC
+
+
+def test_guards_are_asked_in_the_order_of_the_check_up_to_the_first_that_fails():
+    widget = VariantTheater(compiled(), 4, 4, 8, 4)
+    asked = [(e["variant"], e["guard"], e["ok"]) for e in widget.trace["events"]
+             if e["kind"] == "guard" and e["call"] == 3]
+    total = len(widget.trace["variants"][0]["guards"])
+    first = [a for a in asked if a[0] == "0/1"]
+    assert [ok for _, _, ok in first] == [True] * (len(first) - 1) + [False]
+    assert asked[len(first):] == [("0/0", k, True) for k in range(total)]
+
+
+def test_guard_texts_are_the_real_ones():
+    fn = compiled()
+    with trace.record() as recorder:
+        fn(torch.ones(4), torch.ones(4))
+    installed = [g.text.partition(": ")[2] for g in recorder.of(trace.GuardsInstalled)[0].guards]
+    shown = [g["text"] for g in VariantTheater(trace=recorder).trace["variants"][0]["guards"]]
+    assert shown == installed and "x.shape == (4,)" in shown
+
+
+def test_a_failed_guard_says_what_and_whose_line():
+    widget = VariantTheater(compiled(), 4, 8)
+    failed = next(e for e in widget.trace["events"] if e["kind"] == "guard" and not e["ok"])
+    assert (failed["expected"], failed["actual"]) == ("(4,)", "(8,)")
+    first, end = failed["at"]
+    assert failed["source"][first:end] == "x + bias"
+
+
+def test_labels_tell_the_calls_apart():
+    calls = VariantTheater(compiled(), 4, 8).trace["calls"]
+    assert [(c["label"], c["token"]) for c in calls] == [("x[4]", "4"), ("x[8]", "8")]
+    mixed = VariantTheater(compiled(), (torch.ones(4), torch.ones(4)),
+                           (torch.ones(4).double(), torch.ones(4)))
+    assert [(c["label"], c["token"]) for c in mixed.trace["calls"]] == [
+        ("x: float32[4]", "#1"), ("x: float64[4]", "#2")]
+
+
+def test_a_break_is_shown_with_its_reason_and_python_as_the_one_who_answers():
+    widget = VariantTheater(compiled(noisy), (torch.ones(3), 2), (torch.ones(3), 2))
+    stop = next(e for e in widget.trace["events"] if e["kind"] == "break")
+    assert stop["source"].strip() == "if y.sum() > 0:" and stop["what"] and stop["why"]
+    assert widget.trace["variants"][0]["result"] == "eager"
+    assert repr(widget).splitlines()[1:] == [
+        "  call 1  float32[3], 2  miss, ran in Python",
+        "  call 2  float32[3], 2  ran in Python"]
+    assert "hit" not in repr(widget).splitlines()[2]
+    assert kinds(widget, 1)[-2:] == ["execute", "return"]
+    assert "◆" in widget.picture()
+
+
+def test_an_error_belongs_to_its_call_and_the_next_goes_on():
+    ones = torch.ones(4)
+    widget = VariantTheater(compiled(), (ones, ones), (ones, torch.ones(3)), (ones, ones))
+    lines = repr(widget).splitlines()
+    assert "raised RuntimeError: The size of tensor" in lines[2]
+    assert lines[-1].endswith("hit 0/0")
+    assert [e for e in widget.trace["events"] if e["kind"] == "return"][1]["result"] == "raised"
+
+
+def test_arguments_that_no_call_can_have_are_the_users_error():
+    with pytest.raises(TypeError, match="missing 1 required positional argument"):
+        VariantTheater(compiled(), (torch.ones(4),))
+
+
+def test_the_recompile_limit_is_shown_as_python():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        widget = VariantTheater(compiled(), *range(2, 11))
+    assert "9 calls, 0 hits, 9 misses, 7 recompiles, 8 variants" in repr(widget)
+    last = [e for e in widget.trace["events"] if e["call"] == 8]
+    assert next(e for e in last if e["kind"] == "miss")["instead"] == "python"
+    assert repr(widget).splitlines()[-1].strip() == "and 6 more"
+
+
+def test_variants_made_before_the_recording_are_there_from_the_start():
+    fn = compiled()
+    fn(torch.ones(4), torch.ones(4))
+    widget = VariantTheater(fn, 4, 8)
+    assert widget.trace["earlier"] == ["0/0"]
+    assert widget.summary() == "2 calls, 1 hit, 1 miss, 1 recompile, 2 variants"
+
+
+def test_only_the_function_of_the_first_call_is_on_stage():
+    one, two = compiled(), compiled(noisy)
+    with trace.record() as recorder:
+        one(torch.ones(4), torch.ones(4))
+        two(torch.ones(4), 3)
+        one(torch.ones(4), torch.ones(4))
+    widget = VariantTheater(trace=recorder)
+    assert (widget.trace["function"], widget.summary()) == ("block", "2 calls, 1 hit, 1 miss, 0 recompiles, 1 variant")
+
+
+def test_the_trace_is_plain_without_times_or_paths_and_the_same_each_time():
+    first = VariantTheater(compiled(), 4, 4, 8, 4)
+    told = json.dumps(first.trace, allow_nan=False)
+    assert json.loads(told) == first.trace
+    assert str(Path(__file__).parent) not in told and "seconds" not in told
+    reset()
+    again = VariantTheater(compiled(), 4, 4, 8, 4)
+    assert again.trace == first.trace and again.picture() == first.picture()
+
+
+def test_the_whole_pipeline_shows_its_four_stages_and_the_kernel():
+    widget = VariantTheater(block, 4, 8)
+    stages = [e["stage"] for e in widget.trace["events"] if e["kind"] == "stage" and e["call"] == 0]
+    assert stages == ["capture", "autodiff", "fusion", "codegen"]
+    assert all(e["note"] for e in widget.trace["events"] if e["kind"] == "stage")
+    assert [len(v["kernels"]) for v in widget.trace["variants"]] == [1, 1]
+
+
+def test_the_picture_is_svg():
+    widget = VariantTheater(compiled(), 4, 4, 8, 4)
+    ElementTree.fromstring(widget.picture())
+    data, _ = widget._repr_mimebundle_()
+    assert data["text/plain"] == STATIC and data["image/svg+xml"] == widget.picture()
+
+
+@pytest.mark.parametrize(("make", "said"), [
+    (lambda: VariantTheater(), "either a function and its calls, or a recording"),
+    (lambda: VariantTheater(block), "at least one call"),
+    (lambda: VariantTheater(block, 4, trace=[]), "either a function and its calls, or a recording"),
+])
+def test_what_makes_no_sense_is_refused(make, said):
+    with pytest.raises(TypeError, match=said):
+        make()
+
+
+def test_an_empty_recording_is_refused():
+    with pytest.raises(ValueError, match="no call of a compiled function"):
+        VariantTheater(trace=[])
