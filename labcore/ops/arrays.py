@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import TensorMeta
+from ..graph import TensorMeta, contiguous_strides
 
 ndarray = np.ndarray
 
@@ -44,13 +44,12 @@ def meta_of(value: Any) -> Any:
 
 
 def empty(meta: TensorMeta) -> ndarray:
-    """An uninitialised array with exactly this layout."""
-    if meta.is_contiguous:
-        return np.empty(meta.shape, meta.dtype.numpy)
-    span = 1 + sum((n - 1) * s for n, s in zip(meta.shape, meta.stride)) if meta.numel else 1
-    memory = np.empty(span, meta.dtype.numpy)
-    strides = [s * meta.dtype.itemsize for s in meta.stride]
-    return ndarray(meta.shape, meta.dtype.numpy, memory, 0, strides)
+    """An uninitialised array with exactly this layout, also where the strides do not matter: size 1, or no elements."""
+    shape, type_ = meta.shape, meta.dtype.numpy
+    if meta.stride == contiguous_strides(shape) and 0 not in shape:
+        return np.empty(shape, type_)
+    span = 1 + sum((n - 1) * s for n, s in zip(shape, meta.stride)) if 0 not in shape else 1
+    return ndarray(shape, type_, np.empty(span, type_), 0, [s * type_.itemsize for s in meta.stride])
 
 
 def with_strides(array: ndarray, meta: TensorMeta) -> ndarray:

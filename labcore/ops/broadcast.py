@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import dtypes
 from ..graph import TensorMeta, contiguous_strides
 
 Ints = tuple[int, ...]
+NUMBER = TensorMeta((), (), dtypes.int64)  # a Python number, as an operand: no axes
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> Ints:
@@ -35,6 +37,8 @@ def _broadcast_two(a: Ints, b: Ints) -> Ints:
 
 def is_dense(shape: Ints, stride: Ints) -> bool:
     """Does every address between the first and the last element belong to exactly one element?"""
+    if 0 in shape:
+        return True
     step = 1
     for size, stride_ in sorted(((n, s) for n, s in zip(shape, stride) if n != 1), key=lambda axis: axis[1]):
         if stride_ != step:
@@ -44,12 +48,12 @@ def is_dense(shape: Ints, stride: Ints) -> bool:
 
 
 def pointwise_strides(shape: Ints, operands: Sequence[TensorMeta]) -> Ints:
-    """The strides of a new tensor that holds a pointwise result of `operands`."""
+    """The strides of a new tensor that holds a pointwise result of `operands` (`NUMBER` stands for a Python number)."""
     if all(m.shape == shape for m in operands):
         if all(m.is_contiguous for m in operands):
             return contiguous_strides(shape)
         first = operands[0]
-        if all(m.stride == first.stride for m in operands) and 0 not in shape and is_dense(shape, first.stride):
+        if all(m.stride == first.stride for m in operands) and is_dense(shape, first.stride):
             return first.stride
     order = _axis_order(shape, [_stretched(m, shape) for m in operands])
     if order == list(reversed(range(len(shape)))):

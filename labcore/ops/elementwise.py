@@ -7,7 +7,7 @@ PyTorch vectorizes these in C++ (TensorIterator); numpy's ufuncs play that part 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..graph import TensorMeta
 from .arrays import arguments, empty, meta_of, ndarray, quiet
-from .broadcast import broadcast_shapes, pointwise_strides
+from .broadcast import NUMBER, broadcast_shapes, dense_strides, pointwise_strides
 from .op import Op, naming, register
 from .promote import check_number, result_type
 
@@ -46,10 +46,21 @@ class Rule:
         return common, self.result or common
 
     def meta(self, *operands: Any) -> TensorMeta:
-        type_ = self.types(*operands)[1]
-        tensors = [m for m in operands if isinstance(m, TensorMeta)]
-        shape = broadcast_shapes(*[m.shape for m in tensors])
-        return TensorMeta(shape, pointwise_strides(shape, tensors), type_, tensors[0].device)
+        broadcast_shapes(*[m.shape for m in operands if isinstance(m, TensorMeta)])  # its error comes first
+        common, type_ = self.types(*operands)
+        shape, stride = result_layout(operands, common)
+        return TensorMeta(shape, stride, type_)
+
+
+def result_layout(operands: tuple, common: dtypes.dtype) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Shape and strides of a pointwise result of tensors and numbers.
+
+    An operand of another type counts as its converted copy, which has no gaps.
+    """
+    metas = [m if isinstance(m, TensorMeta) else NUMBER for m in operands]
+    metas = [m if m.dtype is common else replace(m, stride=dense_strides(m)) for m in metas]
+    shape = broadcast_shapes(*[m.shape for m in metas])
+    return shape, pointwise_strides(shape, metas)
 
 
 def run(rule: Rule, out: TensorMeta, compute: Compute, operands: tuple) -> ndarray:
@@ -66,7 +77,7 @@ def unary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | 
         return rule.meta(input)
 
     def kernel(input: ndarray) -> ndarray:
-        if input.dtype in direct and input.ndim and input.flags.c_contiguous:
+        if input.dtype in direct and input.flags.c_contiguous and input.ndim and input.size:
             return quiet.run(compute, input)
         return run(rule, checked(meta_of(input)), compute, (input,))
 
@@ -92,7 +103,7 @@ def binary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset |
 
 def is_direct(input: Any, other: Any, types: frozenset) -> bool:
     """Can a ufunc take the operands as they are: contiguous, of one shape and one of these types? Nothing to check then."""
-    if type(input) is not ndarray or input.dtype not in types or not input.flags.c_contiguous:
+    if type(input) is not ndarray or input.dtype not in types or not (input.flags.c_contiguous and input.size):
         return False
     shape = input.shape
     if type(other) is ndarray:

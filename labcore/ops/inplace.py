@@ -27,7 +27,7 @@ WITH_TWIN = (
 
 def _check_writable(input: TensorMeta) -> None:
     """No two elements of the written tensor may share memory."""
-    if any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride)):
+    if input.numel and any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride)):
         raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
                            "memory location. Please clone() the tensor before performing the operation.")
 
@@ -56,8 +56,9 @@ def _twin(functional: Op) -> Op:
     """Register the in-place form of a pointwise operator."""
     def meta(input: TensorMeta, *args: Any, **kwargs: Any) -> TensorMeta:
         _check_writable(input)
+        given = [m.shape for m in (*args, *kwargs.values()) if isinstance(m, TensorMeta)]
+        _check_shape(input, broadcast_shapes(input.shape, *given))
         out = functional.meta(input, *args, **kwargs)
-        _check_shape(input, out.shape)
         if not can_cast(out.dtype, input.dtype):
             raise RuntimeError(f"result type {out.dtype.title} can't be cast to the desired output type {input.dtype.title}")
         return input

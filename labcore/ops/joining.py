@@ -25,7 +25,9 @@ def _cat_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
     for position, meta in enumerate(tensors):
         if not meta.shape:
             raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
-    real = [(i, m) for i, m in enumerate(tensors) if m.shape != (0,)] or [(0, tensors[0])]
+    real = [(i, m) for i, m in enumerate(tensors) if m.shape != (0,)]
+    if not real:  # empty 1-D tensors join anything, in any dimension
+        return TensorMeta.contiguous((0,), result_type(*tensors))
     first = real[0][1]
     axis = wrap_dim(dim, first.ndim)
     for position, meta in real:
@@ -56,11 +58,11 @@ def _stack_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
     if not tensors:
         raise RuntimeError("stack expects a non-empty TensorList")
     first = tensors[0]
+    axis = wrap_dim(dim, first.ndim + 1)
     for position, meta in enumerate(tensors):
         if meta.shape != first.shape:
             raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 "
                                f"and {list(meta.shape)} at entry {position}")
-    axis = wrap_dim(dim, first.ndim + 1)
     return TensorMeta.contiguous((*first.shape[:axis], len(tensors), *first.shape[axis:]), result_type(*tensors))
 
 
@@ -78,10 +80,12 @@ register("stack", "other", _stack_kernel, _stack)
 # ---- writing through a view, without writing ----------------------------------------------------
 
 def _scattered(input: TensorMeta, part: TensorMeta, src: TensorMeta) -> TensorMeta:
+    """The copy keeps its input's strides, gaps included, since it stands for the input after the write."""
     if src.shape != part.shape:
         raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
                            f"slice size = {list(part.shape)}")
-    return TensorMeta(input.shape, dense_strides(input), input.dtype)
+    repeats = any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride))
+    return TensorMeta(input.shape, dense_strides(input) if repeats else input.stride, input.dtype)
 
 
 def _select_scatter_meta(input: TensorMeta, src: TensorMeta, dim: int, index: int) -> TensorMeta:

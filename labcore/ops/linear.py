@@ -51,7 +51,7 @@ def _check_inner(input: TensorMeta, other: TensorMeta) -> None:
 def _check_types(input: TensorMeta, other: TensorMeta) -> None:
     """One type on both sides, and not bool; the message again depends on who would do the work."""
     a, b = input.dtype, other.dtype
-    case = "bmm" if max(input.ndim, other.ndim) > 2 and min(input.ndim, other.ndim) > 1 else (
+    case = "bmm" if other.ndim > 2 else (
         "dot" if input.ndim == other.ndim == 1 else "addmv" if other.ndim == 1 else "addmm")
     if a is not b:
         raise RuntimeError({

@@ -7,6 +7,7 @@ it computes in, the type of the result where that differs, and what it refuses.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,7 @@ from .. import dtypes
 from ..graph import TensorMeta
 from . import formulas
 from .arrays import empty, meta_of, ndarray, quiet
-from .broadcast import broadcast_shapes, pointwise_strides
-from .elementwise import Check, Rule, binary, find_direct, is_direct, run, unary
+from .elementwise import Check, Rule, binary, find_direct, is_direct, result_layout, run, unary
 from .op import Op, naming, register
 from .promote import check_fits, float_type, number_dtype, result_type
 
@@ -144,7 +144,13 @@ _POW = Rule(check=_check_pow)
 
 
 def _pow_meta(input: Any, exponent: Any) -> TensorMeta:
-    return _POW.meta(input, exponent)
+    out = _POW.meta(input, exponent)
+    return out if isinstance(exponent, TensorMeta) else _of_one(out, input)
+
+
+def _of_one(out: TensorMeta, input: TensorMeta) -> TensorMeta:
+    """A power by a number, and a clamp by numbers, count as operators of one tensor when it comes to layout."""
+    return replace(out, stride=result_layout((input,), out.dtype)[1])
 
 
 def _pow_kernel(input: Any, exponent: Any) -> ndarray:
@@ -171,9 +177,9 @@ def _where_meta(condition: TensorMeta, input: Any, other: Any) -> TensorMeta:
     for operand in (input, other):
         if not isinstance(operand, TensorMeta):
             check_fits(operand, type_)
-    tensors = [m for m in (condition, input, other) if isinstance(m, TensorMeta)]
-    shape = broadcast_shapes(*[m.shape for m in tensors])
-    return TensorMeta(shape, pointwise_strides(shape, tensors), type_, condition.device)
+    mask = replace(condition, dtype=type_)  # stays as it is: only the values are converted
+    shape, stride = result_layout((mask, input, other), type_)
+    return TensorMeta(shape, stride, type_)
 
 
 def _where_kernel(condition: ndarray, input: Any, other: Any) -> ndarray:
@@ -196,7 +202,8 @@ def _clamp_meta(input: TensorMeta, min: Any = None, max: Any = None) -> TensorMe
     if len({isinstance(b, TensorMeta) for b in bounds}) == 2:
         raise TypeError("clamp() received an invalid combination of arguments: min and max must be two tensors "
                         "or two numbers")
-    return _CLAMP.meta(input, *bounds)
+    out = _CLAMP.meta(input, *bounds)
+    return out if isinstance(bounds[0], TensorMeta) else _of_one(out, input)
 
 
 def _clamp_kernel(input: ndarray, min: Any = None, max: Any = None) -> ndarray:

@@ -95,9 +95,9 @@ def _extreme(name: str, ufunc: np.ufunc) -> Op:
         if everything and input.numel == 0:
             raise RuntimeError(f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                                "Specify the reduction dim with the 'dim' argument.")
-        for axis in reduced_axes(dim, input.ndim):
-            if input.shape[axis] == 0:
-                raise IndexError(f"{name}(): Expected reduction dim {axis} to have non-zero size.")
+        for one in () if everything or input.numel else (dim,) if isinstance(dim, int) else dim:
+            if input.shape[wrap_dim(one, input.ndim)] == 0:
+                raise IndexError(f"{name}(): Expected reduction dim {one} to have non-zero size.")
         return _reduced(input, dim, keepdim, input.dtype)
 
     def kernel(input: ndarray, dim: Dim = (), keepdim: bool = False) -> ndarray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from .. import dtypes
 from ..graph import TensorMeta
 from .arrays import meta_of, ndarray, with_strides
 from .op import Op, naming, register
@@ -132,8 +133,9 @@ def _transpose_meta(input: TensorMeta, dim0: int, dim1: int) -> TensorMeta:
 def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
     extra = len(size) - input.ndim
     if extra < 0:
+        kind = "CPUBoolType" if input.dtype is dtypes.bool else f"torch.{input.dtype.title}Tensor"
         raise RuntimeError(
-            f"expand(torch.{input.dtype.title}Tensor{{{list(input.shape)}}}, size={list(size)}): the number of sizes provided "
+            f"expand({kind}{{{list(input.shape)}}}, size={list(size)}): the number of sizes provided "
             f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})")
     shape, stride = list(size), [0] * len(size)
     for axis in reversed(range(len(size))):
