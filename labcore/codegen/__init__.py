@@ -1,0 +1,92 @@
+"""Kernels, and the program that calls them: the last stage of compiling a graph.
+
+In: a functional graph, and which part it plays.  Out: `call(args: list[Tensor]) -> tuple[Tensor,
+...]`. `call.source` is the program's text, `call.kernels` its kernels, `call.schedule` what they
+were printed from.
+Invariant: `call` must be given what the graph's placeholders say: that shape, those strides, that
+dtype and device. Kernels run on bare addresses; guards are what makes it safe.
+"""
+
+from __future__ import annotations
+
+import linecache
+import os
+import time
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from .. import trace
+from ..fusion import Schedule, fuse_graph
+from ..graph import GraphModule
+from . import cache as cache
+from .build import Built, build, show_without_file
+from .build import python_kernels as python_kernels
+from .cpu import print_kernel as print_kernel
+from .program import Program, handing_over
+from .wrapper import print_program as print_program
+
+Call = Callable[[list[Any]], tuple[Any, ...]]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel that can be called: its name, the file it stands in, its text."""
+
+    name: str
+    path: str
+    source: str
+
+
+def compile_graph(gm: GraphModule, phase: str) -> Call:
+    """Compile a graph for the CPU. `phase` is "inference", "forward" or "backward"."""
+    return compile_schedule(fuse_graph(gm.graph, phase), gm.attrs, phase)
+
+
+def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) -> Call:
+    """Print the kernels of a schedule and the program around them; compile or find; load."""
+    start = time.perf_counter()
+    printed = [print_kernel(nest, number) for number, nest in enumerate(schedule.nests)]
+    source = print_program(schedule, printed, phase, _checks_inputs(phase))
+    built = build(source)
+    call: Any = _execute(source, built, constants)
+    call.source, call.schedule = source, schedule
+    call.kernels = [Kernel(k.name, built.path, k.source) for k in printed]
+    if trace.listening():
+        _report(phase, call, built, time.perf_counter() - start)
+    return call
+
+
+def _checks_inputs(phase: str) -> bool:
+    """No guard has seen what `backward()` is called with; LAB_CHECK_INPUTS=1 checks everywhere."""
+    return phase == "backward" or os.environ.get("LAB_CHECK_INPUTS") == "1"
+
+
+def _execute(source: str, built: Built, constants: dict[str, Any]) -> Call:
+    """Run the program's text, which defines `call`; tracebacks and debuggers show its file."""
+    scope = {"__name__": "output_code", "__file__": built.path}
+    with handing_over(built.path, Program(built.launchers, constants)):
+        exec(compile(source, built.path, "exec", dont_inherit=True), scope)
+    call: Any = scope["call"]
+    if not os.path.exists(built.path):
+        show_without_file(built.path, source)
+        weakref.finalize(call, linecache.cache.pop, built.path, None)
+    return call
+
+
+def _report(phase: str, call: Any, built: Built, seconds: float) -> None:
+    outcome = "hit" if built.cached else "miss"
+    if call.kernels:
+        trace.emit(trace.DiskCache(built.key, outcome, built.reason))
+    for kernel in call.kernels:
+        trace.emit(trace.KernelReady(kernel.name, kernel.path, kernel.source, built.cached))
+    trace.emit(trace.OutputCode(phase, built.path, call.source))
+    note = f"{len(call.kernels)} kernels, {len(call.schedule.externs)} operator calls"
+    trace.emit(
+        trace.Stage(
+            "codegen",
+            seconds,
+            f"{note}, {'from disk' if built.cached else f'compiled: {built.reason}'}",
+        )
+    )

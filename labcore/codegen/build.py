@@ -1,0 +1,107 @@
+"""A program's text to machine code in this process: from disk if it is there, else through numba,
+then kept.
+
+In: the text of an output code.  Out: a launcher for each kernel, the file the text stands in, and
+why it had to be compiled.
+Invariant: kernels are compiled from the text alone, so what a reader sees is what runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import linecache
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Any
+
+from ..runtime.loader import Launcher, LoadError, load
+from . import cache, kernel_math
+from .folder import enabled
+from .jit import ObjectFile, compile_kernels
+
+
+@dataclass(frozen=True)
+class Built:
+    """Kernels ready to launch. `reason`: why they had to be compiled; empty if found on disk."""
+
+    launchers: dict[str, Launcher]
+    path: str
+    key: str
+    reason: str = ""
+
+    @property
+    def cached(self) -> bool:
+        return not self.reason
+
+
+def build(source: str) -> Built:
+    """Find or compile the kernels of a program; a new program is kept on disk."""
+    key, names = cache.key_of(source), [node.name for node in _kernel_nodes(source)]
+    reason = "off: LAB_CACHE=0"
+    if enabled():
+        try:
+            code = cache.lookup(source, names)
+            return Built(_loaded(code), str(cache.show_source(source)), key)
+        except (cache.Miss, LoadError) as miss:
+            reason = str(miss)
+    path = str(cache.path_of(key)) if enabled() else f"<output code {key}>"
+    show_without_file(path, source)  # numba and the debugger read the text before there is a file
+    code = compile_source(source, path)
+    if enabled():
+        try:
+            cache.store(source, code)
+            linecache.cache.pop(path, None)
+        except OSError as error:  # a disk that takes nothing costs the next process time, no more
+            reason += f"; not kept: {error}"
+    return Built(_loaded(code), path, key, reason)
+
+
+def _loaded(code: ObjectFile) -> dict[str, Launcher]:
+    return load(code.data, code.kernels, code.externals) if code.kernels else {}
+
+
+def show_without_file(path: str, source: str) -> None:
+    """Let tracebacks and debuggers find a text that is not, or not yet, in a file."""
+    linecache.cache[path] = (len(source), None, source.splitlines(True), path)
+
+
+# ---- text to functions ---------------------------------------------------------------------------
+
+
+def compile_source(source: str, path: str) -> ObjectFile:
+    """Machine code for all kernels in a program's text."""
+    nodes = _kernel_nodes(source)
+    if not nodes:
+        return ObjectFile(b"", [], [])
+    return compile_kernels(
+        list(python_kernels(source, path).values()), {n.name: _iterations(n) for n in nodes}
+    )
+
+
+def python_kernels(source: str, path: str = "<kernels>") -> dict[str, FunctionType]:
+    """The kernels of a text as plain Python functions of anything that can be indexed."""
+    nodes = _kernel_nodes(source)
+    for node in nodes:
+        node.decorator_list = []
+    scope: dict[str, Any] = {n: v for n, v in vars(kernel_math).items() if not n.startswith("_")}
+    exec(compile(ast.Module(list(nodes), []), path, "exec", dont_inherit=True), scope)
+    return {node.name: scope[node.name] for node in nodes}
+
+
+def _kernel_nodes(source: str) -> list[ast.FunctionDef]:
+    """The functions of a text whose parameters are pointers."""
+    found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
+    return [n for n in found if n.args.args and all(a.annotation is not None for a in n.args.args)]
+
+
+def _iterations(node: ast.AST) -> int:
+    """How often the innermost statements of a kernel run, all its loops together."""
+    total = 0
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
+            size = child.iter.args[0]
+            times = (
+                size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 1
+            )
+            total += times * max(1, _iterations(child))
+    return total

@@ -1,0 +1,296 @@
+"""Compiled programs on disk: one folder an entry, never trusted, never pickled.
+
+In: the text of a program, and its object file.  Out: the object file again, in another process, or
+the reason there is none.
+
+    <folder>/<text>-<machine>/output_code.py    the program; what a debugger steps into
+                              kernels.o         its kernels' machine code
+                              manifest.json     what it was made by and for, and checksums of both
+
+Invariants: an entry appears whole or not at all (it is written beside, then renamed).  Before
+anything is loaded the owner and mode of the folder and of every file are checked, then versions,
+processor and checksums: what does not fit is a miss with its reason, never an error and never run.
+The key covers the text (comments apart), the versions of all that makes machine code, and the
+processor.  Inductor's cache lies in /tmp/torchinductor_<user> and unpickles what it finds there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import sys
+import tempfile
+import threading
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cache as once
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from ..runtime.loader import host
+from .folder import Folder, Unsafe, check_folder, enabled, folder, read_private, write_private
+from .jit import ObjectFile
+
+SOURCE, OBJECT, MANIFEST = "output_code.py", "kernels.o", "manifest.json"
+
+_lock = threading.Lock()
+_counts = {"hit": 0, "miss": 0}
+
+
+@dataclass(frozen=True)
+class CacheInfo:
+    """`reason` says why the folder that was asked for is not used. hits, misses: this process's."""
+
+    folder: Path
+    enabled: bool
+    reason: str
+    entries: int
+    bytes: int
+    hits: int
+    misses: int
+
+    def __str__(self) -> str:
+        state = (
+            f"{self.entries} programs, {self.bytes / 1024:.0f} KiB"
+            if self.enabled
+            else "off (LAB_CACHE=0)"
+        )
+        return f"{self.folder}: {state}; {self.hits} hits, {self.misses} misses" + (
+            f"\n{self.reason}" if self.reason else ""
+        )
+
+
+class Miss(Exception):
+    """Why an entry cannot be used."""
+
+
+# ---- keys ----------------------------------------------------------------------------------------
+
+
+def canonical(source: str) -> str:
+    """A text without comments and empty lines: code that moved by a line computes the same."""
+    lines = (
+        line.split("  # ")[0].rstrip() for line in source.splitlines() if not line.startswith("# ")
+    )
+    return "\n".join(line for line in lines if line)
+
+
+def key_of(source: str) -> str:
+    """The name of a program's entry: what it says, and what it is for."""
+    return (
+        f"{_digest(canonical(source).encode())[:24]}-{_digest(json.dumps(made_by()).encode())[:8]}"
+    )
+
+
+def path_of(key: str) -> Path:
+    """The file of the program with this key."""
+    return folder().path / key / SOURCE
+
+
+def made_by() -> dict[str, str]:
+    """Everything besides the text that machine code depends on."""
+    name, features = host()
+    return {**_versions(), "cpu": name, "features": features}
+
+
+@once
+def _versions() -> dict[str, str]:
+    return {
+        "lab": _lab(),
+        "python": sys.implementation.cache_tag or "",
+        "object header": str(object.__basicsize__),
+        "platform": sys.platform,
+        **{name: metadata.version(name) for name in ("numba", "llvmlite")},
+    }
+
+
+def _lab() -> str:
+    """This very code: a change of how kernels are compiled must not meet older machine code."""
+    rooms = [Path(__file__).parent, Path(__file__).parent.parent / "runtime"]
+    files = sorted(f for room in rooms for f in room.glob("*.py"))
+    return _digest(b"\0".join(f.name.encode() + f.read_bytes() for f in files))[:16]
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+# ---- looking up ----------------------------------------------------------------------------------
+
+
+def lookup(source: str, kernels: list[str]) -> ObjectFile:
+    """The machine code kept for a program. Raises Miss with the reason; counts either way."""
+    try:
+        found = _read(folder(), key_of(source), canonical(source), kernels)
+    except Miss:
+        _count("miss")
+        raise
+    _count("hit")
+    return found
+
+
+def _read(where: Folder, key: str, text: str, kernels: list[str]) -> ObjectFile:
+    entry = where.path / key
+    if not entry.is_dir():
+        raise Miss(_absent(where, key))
+    try:
+        check_folder(entry)
+        manifest = _parsed(read_private(entry / MANIFEST))
+        kept, code = read_private(entry / SOURCE), read_private(entry / OBJECT)
+    except FileNotFoundError as error:
+        raise Miss(f"damaged: {Path(error.filename).name} is missing") from None
+    except Unsafe as error:
+        raise Miss(f"not trusted: {error}") from None
+    except OSError as error:
+        raise Miss(f"cannot be read: {error}") from None
+    if manifest["made_by"] != made_by():
+        raise Miss(f"other version: {_difference(manifest['made_by'])}")
+    if _digest(code) != manifest["object"]:
+        raise Miss(f"damaged: {OBJECT} is not what was written")
+    if canonical(kept.decode(errors="replace")) != text:
+        raise Miss(f"damaged: {SOURCE} is not this program")
+    if manifest["kernels"] != kernels:
+        raise Miss("foreign: it has other kernels")
+    return ObjectFile(code, kernels, manifest["externals"])
+
+
+def _parsed(data: bytes) -> dict[str, Any]:
+    """The manifest, its fields present and of the right types. Raises Miss."""
+    fields: dict[str, type] = {
+        "made_by": dict,
+        "object": str,
+        "source": str,
+        "kernels": list,
+        "externals": list,
+    }
+    try:
+        manifest = json.loads(data)
+        good = all(type(manifest[name]) is kind for name, kind in fields.items())
+        good = good and all(
+            type(name) is str for name in manifest["kernels"] + manifest["externals"]
+        )
+    except (ValueError, TypeError, KeyError, RecursionError):
+        good = False
+    if not good:
+        raise Miss(f"damaged: {MANIFEST} cannot be read")
+    return manifest
+
+
+def _absent(where: Folder, key: str) -> str:
+    """Nothing under this key; perhaps the same program was compiled for something else."""
+    if where.reason:
+        return f"absent; {where.reason}"
+    for other in where.path.glob(f"{key.split('-')[0]}-*"):
+        with suppress(Miss, Unsafe, OSError):
+            return (
+                f"other version: {_difference(_parsed(read_private(other / MANIFEST))['made_by'])}"
+            )
+    return "absent"
+
+
+def _difference(kept: dict[str, Any]) -> str:
+    """In which respect an entry is for something else."""
+    for name, value in made_by().items():
+        if kept.get(name) != value:
+            return (
+                f"kept for another {name}"
+                if name in ("features", "lab")
+                else f"kept for {name} {kept.get(name)}, this is {value}"
+            )
+    return "kept for something else"
+
+
+# ---- keeping -------------------------------------------------------------------------------------
+
+
+def store(source: str, code: ObjectFile) -> Path:
+    """Keep a program and its code; returns its file. Raises OSError when it cannot be written."""
+    where, key = folder(), key_of(source)
+    entry = where.path / key
+    manifest = {
+        "made_by": made_by(),
+        "kernels": code.kernels,
+        "externals": code.externals,
+        "object": _digest(code.data),
+        "source": _digest(canonical(source).encode()),
+    }
+    fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=where.path))
+    try:
+        write_private(fresh / SOURCE, source.encode())
+        write_private(fresh / OBJECT, code.data)
+        write_private(fresh / MANIFEST, json.dumps(manifest, indent=1).encode())
+        _replace(entry, fresh)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    return entry / SOURCE
+
+
+def _replace(entry: Path, fresh: Path) -> None:
+    """Put `fresh` where `entry` is. Another process may do so, too: either one's entry is good."""
+    for _ in range(3):
+        with suppress(OSError):
+            os.rename(fresh, entry)
+            return
+        _remove(entry)
+    if not entry.is_dir():
+        raise OSError(f"cannot write {entry}")
+
+
+def show_source(source: str) -> Path:
+    """The file of a program that is kept, with today's comments in it."""
+    file = path_of(key_of(source))
+    with suppress(OSError):  # only comments differ: an older file is as good to run
+        if file.read_text() != source:
+            fresh = file.with_name(f".{os.getpid()}-{threading.get_ident()}.py")
+            write_private(fresh, source.encode())
+            os.replace(fresh, file)
+    return file
+
+
+def _remove(entry: Path) -> None:
+    """Take an entry away in one step, then delete it."""
+    with suppress(OSError):
+        grave = Path(tempfile.mkdtemp(prefix=".old-", dir=entry.parent))
+        with suppress(OSError):
+            os.rename(entry, grave / entry.name)
+        shutil.rmtree(grave, ignore_errors=True)
+
+
+# ---- looking after it ----------------------------------------------------------------------------
+
+
+def _count(outcome: str) -> None:
+    with _lock:
+        _counts[outcome] += 1
+
+
+def _entries(where: Folder) -> list[Path]:
+    return [p for p in where.path.iterdir() if (p / MANIFEST).is_file()]
+
+
+def info() -> CacheInfo:
+    """Where compiled programs are kept, how many, and how often this process found one."""
+    where = folder()
+    files = [f for entry in _entries(where) for f in entry.iterdir()]
+    return CacheInfo(
+        where.path,
+        enabled(),
+        where.reason,
+        len({f.parent for f in files}),
+        sum(f.stat().st_size for f in files),
+        _counts["hit"],
+        _counts["miss"],
+    )
+
+
+def clear() -> int:
+    """Forget all compiled programs; returns how many there were. Programs in use stay in use."""
+    entries = _entries(folder())
+    for entry in entries:
+        _remove(entry)
+    with _lock:
+        _counts.update(hit=0, miss=0)
+    return len(entries)

@@ -1,0 +1,263 @@
+"""A nest of loops, printed as a CPU kernel: Python text that numba compiles and Python can run.
+
+In: a `Nest`.  Out: a `Kernel`: its text, its parameters, its scratch.
+A parameter is a pointer to a storage's first element; an offset is a polynomial of the loop
+variables.  A flat chain is one loop; rows are an outer loop with inner passes whose row stays in
+L1.  What does not vary along the inner loop is printed before it.
+Invariants: one statement a line, each with the user's line beside it; no name is both a parameter
+and a word of the language. Inductor prints C++ with explicit vector types and OpenMP; here LLVM
+vectorises, one thread runs.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from .. import dtypes
+from ..fusion.handlers import Name, Printer
+from ..fusion.ir import Expr, ops, using
+from ..fusion.nest import Nest, Pass
+from . import kernel_math, spelling
+
+RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
+NAME_LENGTH = 60
+NOTE_LENGTH = 48
+Line = tuple[str, str]  # code, and the user's line that it comes from
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A pointer a kernel takes: to a storage, or to `scratch` elements that the wrapper lends."""
+
+    name: str
+    dtype: dtypes.dtype
+    storage: str
+    scratch: Expr | None = None
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A printed kernel: the text of one function."""
+
+    name: str
+    source: str
+    parameters: tuple[Parameter, ...]
+
+    def __str__(self) -> str:
+        return self.source
+
+
+def print_kernel(nest: Nest, number: int = 0) -> Kernel:
+    """The kernel of a nest, numbered within its program."""
+    return _CpuPrinter(nest).print(kernel_name(nest, number))
+
+
+def kernel_name(nest: Nest, number: int) -> str:
+    """`numba_fused_add_mul_relu_0`: the operators, sorted as in PyTorch; cut when long."""
+    words = sorted({node.target_name for n in nest.nodes if n.loops for node in n.loops.origin})
+    name = "numba_fused"
+    for word in words:
+        if len(name) + len(word) > NAME_LENGTH:
+            break
+        name += f"_{word.strip('_')}"
+    return f"{name}_{number}"
+
+
+def unique_name(wanted: str, taken: Iterable[str]) -> str:
+    """The name itself, with an underscore when it would hide a word of the text or another name."""
+    while wanted in taken or keyword.iskeyword(wanted) or re.fullmatch(r"(tmp|i)\d+", wanted):
+        wanted += "_"
+    return wanted
+
+
+@dataclass
+class _Section:
+    """The statements of one pass: what runs before its inner loop, inside it, and after it."""
+
+    before: list[Line] = field(default_factory=list)
+    inside: list[Line] = field(default_factory=list)
+    after: list[Line] = field(default_factory=list)
+
+
+class _CpuPrinter(Printer):
+    def __init__(self, nest: Nest) -> None:
+        super().__init__(nest.buffers_by_name, [v for v, _ in nest.inner_loops])
+        assert not nest.symbols, "sizes are static: nothing fills in a symbol yet"
+        self.nest = nest
+        self.section = _Section()
+        self.part = ""
+        self.names: dict[str, str] = {}  # storages and locals -> what they are called in the text
+        self.parameters = {
+            s: Parameter(self._name(s), self.buffers[s].dtype, s) for s in nest.arguments
+        }
+
+    def _name(self, wanted: str) -> str:
+        """A name of its own for a storage, a row of scratch or an accumulator."""
+        if wanted not in self.names:
+            name = unique_name(wanted, {*RESERVED, *self.names.values()})
+            self.names[wanted] = name
+        return self.names[wanted]
+
+    # ---- what the loop bodies say ----
+
+    def put(self, varies: bool, text: str) -> None:
+        (self.section.inside if varies else self.section.before).append((text, _note()))
+
+    def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
+        return spelling.spell(name, args, args[-1].dtype)
+
+    def spell_cast(self, value: Name, dtype: dtypes.dtype) -> str:
+        return spelling.cast(value, value.dtype, dtype)
+
+    def constant(self, value: object, dtype: dtypes.dtype) -> Name:
+        return Name(spelling.constant(value, dtype), dtype)
+
+    def read(self, buffer: str, at: Expr) -> str:
+        cell = self._cell(buffer, at)
+        return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
+
+    def store(self, buffer: str, at: Expr, value: Name) -> None:
+        if self.nest.homes[buffer] in ("memory", "row"):
+            self.put(self.part == "each", f"{self._cell(buffer, at)} = {value}")
+        self.held[buffer, at] = value
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        total_type = spelling.accumulator(kind, value.dtype)
+        more = self.to_dtype(value, total_type)
+        if self.part == "rowred":
+            total = self._name(f"{buffer}_acc")
+            self.section.before.append(
+                (f"{total} = {spelling.identity(kind, total_type)}", _note())
+            )
+            self.put(True, f"{total} = {spelling.COMBINE[kind].format(total, more)}")
+            self._finish_row(buffer, at, Name(total, total_type), value.dtype)
+        else:
+            cell = self._column_cell(buffer, at, kind)
+            old = f"bool({cell})" if value.dtype is dtypes.bool else cell
+            self.put(True, f"{cell} = {spelling.COMBINE[kind].format(old, more)}")
+
+    # ---- where values live ----
+
+    def _cell(self, buffer: str, at: Expr) -> str:
+        """An element: of a storage, of the output row that is borrowed, or of a row of scratch."""
+        if self.nest.homes.get(buffer) != "row":
+            return f"{self.names[self.nest.storage(buffer)]}[{at}]"
+        if buffer in self.nest.lends:
+            return f"{self.names[self.nest.storage(self.nest.lends[buffer])]}[{at}]"
+        return f"{self._scratch(f'{buffer}_row', self.buffers[buffer].dtype)}[{self.nest.column}]"
+
+    def _scratch(self, name: str, dtype: dtypes.dtype) -> str:
+        """A row as long as the inner loops, lent by the wrapper."""
+        if name not in self.parameters:
+            self.parameters[name] = Parameter(self._name(name), dtype, name, self.nest.columns)
+        return self.parameters[name].name
+
+    def _column_cell(self, buffer: str, at: Expr, kind: str) -> str:
+        """Where a column adds up: in the output, or in scratch when it adds up in a wider type."""
+        dtype = self.buffers[buffer].dtype
+        total_type = spelling.accumulator(kind, dtype)
+        if total_type is dtype:
+            return f"{self.names[self.nest.storage(buffer)]}[{at}]"
+        return f"{self._scratch(f'{buffer}_total', total_type)}[{self.nest.column}]"
+
+    def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
+        """After the inner loop: the sum in the result's type, stored if it leaves the nest."""
+        done = total
+        if total.dtype is not dtype:
+            done = Name(f"{self.prefix}{self.count}", dtype)
+            self.count += 1
+            self.section.after.append(
+                (f"{done} = {spelling.cast(total, total.dtype, dtype)}", _note())
+            )
+        if self.nest.homes[buffer] == "memory":
+            self.section.after.append((f"{self._cell(buffer, at)} = {done}", _note()))
+        self.finished[buffer, at] = done
+
+    # ---- the text ----
+
+    def print(self, name: str) -> Kernel:
+        with using(self):
+            passes = [line for part in self.nest.passes for line in self._pass(part)]
+        lines = [
+            *self._start_columns(),
+            *_loops(self.nest.outer_loops, passes),
+            *self._end_columns(),
+        ]
+        parameters = tuple(self.parameters.values())
+        head = ", ".join(f'{p.name}: "{p.dtype.name}*"' for p in parameters)
+        source = f"def {name}({head}):\n" + _aligned(_indented(lines or [("pass", "")], 1))
+        return Kernel(name, source, parameters)
+
+    def _pass(self, part: Pass) -> list[Line]:
+        self.section = section = _Section()
+        self.finished: dict[tuple[str, Expr], Name] = {}
+        for nodes in (part.before, part.inside):
+            for node in nodes:
+                self.part = self.nest.parts[node]
+                self.nest.run(node)
+        self.next_pass()
+        self.held.update(self.finished)
+        return [*section.before, *_loops(self.nest.inner_loops, section.inside), *section.after]
+
+    def _columns(self) -> list[tuple[str, Expr, str]]:
+        """(buffer, offset, kind) of the reductions that end with the nest."""
+        found = []
+        for node in self.nest.nodes:
+            if node.loops and self.nest.parts[node] == "colred":
+                (at,) = node.stores[node.name]
+                found.append((node.name, at.subs(self.nest.rename), node.loops.kind))
+        return found
+
+    def _start_columns(self) -> list[Line]:
+        lines = []
+        for buffer, at, kind in self._columns():
+            zero = spelling.identity(kind, spelling.accumulator(kind, self.buffers[buffer].dtype))
+            lines += _loops(
+                self.nest.inner_loops, [(f"{self._column_cell(buffer, at, kind)} = {zero}", "")]
+            )
+        return lines
+
+    def _end_columns(self) -> list[Line]:
+        lines = []
+        for buffer, at, kind in self._columns():
+            dtype = self.buffers[buffer].dtype
+            total_type = spelling.accumulator(kind, dtype)
+            if total_type is not dtype:
+                total = spelling.cast(self._column_cell(buffer, at, kind), total_type, dtype)
+                lines += _loops(
+                    self.nest.inner_loops, [(f"{self._cell(buffer, at)} = {total}", "")]
+                )
+        return lines
+
+
+def _loops(loops: list[tuple[str, Expr]], body: list[Line]) -> list[Line]:
+    """The body inside `for` statements, outermost first."""
+    if not body:
+        return []
+    for variable, size in reversed(loops):
+        body = [(f"for {variable} in range({size}):", ""), *_indented(body, 1)]
+    return body
+
+
+def _indented(lines: list[Line], levels: int) -> list[Line]:
+    return [("    " * levels + code, note) for code, note in lines]
+
+
+def _aligned(lines: list[Line]) -> str:
+    """The notes in one column, right of the longest statement of ordinary length."""
+    width = max([len(code) for code, note in lines if note and len(code) <= 64], default=0)
+    return "".join((f"{code:<{width}}  # {note}" if note else code) + "\n" for code, note in lines)
+
+
+def _note() -> str:
+    """The user's place that the statement being printed comes from: `block.py:3  x + bias`."""
+    node = ops.node
+    if node is None or node.origin is None:
+        return ""
+    code = " ".join(node.origin.code.split())
+    if len(code) > NOTE_LENGTH:
+        code = code[: NOTE_LENGTH - 3] + "..."
+    return f"{node.origin.file_name}:{node.origin.line}  {code}".rstrip()

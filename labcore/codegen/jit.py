@@ -1,0 +1,139 @@
+"""Kernel text to an object file, by numba.  The only module that imports numba, and only when
+something must be compiled.
+
+In: the kernels of one graph, as functions whose parameters are annotated with pointer types
+("float32*").
+Out: one self-contained object file with every kernel and its launcher, and the names of what it
+calls outside.
+Invariant: strict IEEE arithmetic (no fastmath); only `radd`, the add of a sum, may be reordered.
+Inductor hands C++ to gcc or clang (seconds); numba takes 30 ms a kernel once it is imported.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from types import FunctionType
+from typing import Any
+
+from ..runtime.loader import PYTHON_SYMBOLS, host
+from .launch import launchers
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class ObjectFile:
+    """Machine code of one graph's kernels; `externals` are functions it needs from the process."""
+
+    data: bytes
+    kernels: list[str]
+    externals: list[str]
+
+
+def compile_kernels(functions: list[FunctionType], iterations: dict[str, int]) -> ObjectFile:
+    """Compile plain Python kernels. `iterations`: about how often their innermost loops run."""
+    with _lock:
+        numba = _numba()
+        compiled = [_compile(numba, function) for function in functions]
+        module = _link(
+            [ir for ir, _ in compiled],
+            [
+                (f.__name__, symbol, f.__code__.co_argcount, iterations[f.__name__])
+                for f, (_, symbol) in zip(functions, compiled)
+            ],
+        )
+        externals = [
+            f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")
+        ]
+        return ObjectFile(
+            _machine().emit_object(module),
+            [f.__name__ for f in functions],
+            sorted(set(externals) - set(PYTHON_SYMBOLS)),
+        )
+
+
+def _compile(numba: Any, function: FunctionType) -> tuple[str, str]:
+    """One kernel's optimized LLVM text and the symbol it is called by."""
+    from .kernel_math_numba import IN_KERNELS
+
+    scope = {**function.__globals__, **IN_KERNELS}
+    bound = FunctionType(function.__code__, scope, function.__name__)
+    signature = numba.void(*map(_pointer, function.__annotations__.values()))
+    dispatcher = numba.njit(
+        signature,
+        error_model="numpy",
+        no_cpython_wrapper=True,
+        no_cfunc_wrapper=True,
+        pipeline_class=_pipeline(),
+    )(bound)
+    (result,) = dispatcher.overloads.values()
+    return result.library.get_llvm_str(), result.fndesc.llvm_func_name
+
+
+def _pointer(annotation: str) -> Any:
+    """numba's type for "float32*". A bool is a byte in memory; kernels load it by `bool(x[i0])`."""
+    from numba import types
+
+    name = annotation.removesuffix("*")
+    return types.CPointer(types.uint8 if name == "bool" else getattr(types, name))
+
+
+def _link(modules: list[str], kernels: list[tuple[str, str, int, int]]) -> Any:
+    """All kernels and their launchers as one LLVM module."""
+    import llvmlite.binding as binding
+
+    whole = binding.parse_assembly(launchers(kernels))
+    for text in modules:
+        whole.link_in(binding.parse_assembly(text))
+    whole.verify()
+    return whole
+
+
+@cache
+def _numba() -> Any:
+    """numba, told to use the processor's full vectors."""
+    import numba
+
+    config: Any = numba.core.config
+    config.CPU_NAME, config.CPU_FEATURES = _target()
+    return numba
+
+
+def _target() -> tuple[str, str]:
+    """The processor to compile for.
+
+    LLVM prefers 256 bits on most processors that have 512; for loops that stream through memory the
+    wider ones measured up to 1.4 times faster.
+    """
+    name, features = host()
+    return name, features + (",-prefer-256-bit" if "+avx512f" in features.split(",") else "")
+
+
+def _machine() -> Any:
+    import llvmlite.binding as binding
+
+    cpu, features = _target()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=3, jit=True
+    )
+
+
+@cache
+def _pipeline() -> Callable[..., Any]:
+    """numba's pipeline, with pointers declared not to overlap.
+
+    What a kernel writes was allocated by the wrapper, or is a graph input that no other argument
+    overlaps; saying so spares loops the check (and with many buffers LLVM would rather not
+    vectorise than check them all).
+    """
+    from numba.core.compiler import Compiler
+
+    class NoOverlap(Compiler):
+        def define_pipelines(self) -> list[Any]:
+            self.state.flags.noalias = True
+            return super().define_pipelines()
+
+    return NoOverlap

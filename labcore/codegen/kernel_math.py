@@ -1,0 +1,80 @@
+"""The words of a kernel's text, with their meaning in plain Python.
+
+In: numpy scalars.  Out: numpy scalars, of the type the text says.
+Invariant: a kernel run as plain Python (in a test, or step by step in a debugger) gives what its
+machine code gives; `kernel_math_numba.py` has the same words for the compiler.  numpy warns of
+overflow here: run under `np.errstate(all="ignore")`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from math import inf as inf
+from math import nan as nan
+from typing import Any
+
+import numpy as np
+from numpy import float32 as float32
+from numpy import float64 as float64
+
+
+def int32(value: Any) -> Any:
+    """Wraps round where it does not fit, as the hardware does."""
+    return np.asarray(value).astype(np.int32)[()]
+
+
+def int64(value: Any) -> Any:
+    return np.asarray(value).astype(np.int64)[()]
+
+
+def relu(a: Any) -> Any:
+    return type(a)(0) if a < 0 else a  # a nan passes through, and so does -0.0
+
+
+def maximum(a: Any, b: Any) -> Any:
+    return a if a >= b or a != a else b  # a nan wins; of two equal ones the first
+
+
+def minimum(a: Any, b: Any) -> Any:
+    return a if a <= b or a != a else b
+
+
+def remainder(a: Any, b: Any) -> Any:
+    """Of floats: of the divisor's sign, but a zero keeps the dividend's."""
+    rest = np.fmod(a, b)
+    return rest + b if rest != 0 and (rest < 0) != (b < 0) else rest
+
+
+def radd(a: Any, b: Any) -> Any:
+    """The add of a sum: the compiler may reorder it, and nothing else."""
+    return a + b
+
+
+def rmax(a: Any, b: Any) -> Any:
+    """The maximum of a reduction: which zero wins is open, so that it can be done in any order."""
+    return maximum(a, b)
+
+
+def rmin(a: Any, b: Any) -> Any:
+    return minimum(a, b)
+
+
+def integer_pow(a: Any, b: Any) -> Any:
+    """A negative power is 0, except of 1 and -1."""
+    if b < 0:
+        return type(a)(1 if a == 1 else (-1 if b % 2 else 1) if a == -1 else 0)
+    return np.power(a, b)
+
+
+def erf(a: Any) -> Any:
+    return type(a)(math.erf(a))
+
+
+pow: Callable[[Any, Any], Any] = np.power
+exp: Callable[[Any], Any] = np.exp
+log: Callable[[Any], Any] = np.log
+sqrt: Callable[[Any], Any] = np.sqrt
+sin: Callable[[Any], Any] = np.sin
+cos: Callable[[Any], Any] = np.cos
+tanh: Callable[[Any], Any] = np.tanh

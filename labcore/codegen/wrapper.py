@@ -1,0 +1,216 @@
+"""The output code: a Python file that holds a graph's kernels and `call(args)`, which runs them in
+order.
+
+In: a `Schedule` and its printed kernels.  Out: the text of the file.
+`call` takes its inputs out of the list (so that they can be freed as soon as they are not needed),
+allocates, launches, calls the operators that have no loops, lets go of dead buffers, and returns a
+tuple.
+Invariant: kernels are launched on arrays whose dtype, shape and strides are those they were printed
+for.  Three things see to it: guards check the inputs, `empty_strided` makes buffers from the same
+numbers, `assert_layout` checks the rest. PyTorch's wrapper does the same for C++ and Triton
+kernels; its memory planning (reuse of dead buffers) is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from .. import dtypes
+from ..devices import device
+from ..fusion.ir import Buffer
+from ..fusion.nest import Nest
+from ..fusion.program import Extern, Operand
+from ..fusion.scheduler import Schedule
+from . import kernel_math
+from .cpu import Kernel, unique_name
+
+WORDS = [n for n in vars(kernel_math) if not n.startswith("_")]
+TAKEN = {
+    "args",
+    "call",
+    "kernel",
+    "program",
+    "dtypes",
+    "ops",
+    "devices",
+    "compiled",
+    "empty_strided",
+    "no_grad",
+    "assert_layout",
+}
+
+
+def print_program(
+    schedule: Schedule, kernels: list[Kernel], phase: str, check_inputs: bool = False
+) -> str:
+    """The whole file. `check_inputs`: print an `assert_layout` for every input."""
+    return _Wrapper(schedule, kernels, phase, check_inputs).print()
+
+
+class _Wrapper:
+    def __init__(
+        self, schedule: Schedule, kernels: list[Kernel], phase: str, check_inputs: bool
+    ) -> None:
+        self.schedule, self.program, self.kernels = schedule, schedule.program, kernels
+        self.phase, self.check_inputs = phase, check_inputs
+        self.names: dict[str, str] = {}  # storages -> variables
+        self.reserved = {*TAKEN, *WORDS, *(k.name for k in kernels)}
+        self.made = {b.storage for b in self.program.inputs} | set(self.program.constants)
+        self.last_use = self._last_uses()
+
+    def name(self, storage: str) -> str:
+        if storage not in self.names:
+            self.names[storage] = unique_name(storage, {*self.reserved, *self.names.values()})
+        return self.names[storage]
+
+    # ---- the file ----
+
+    def print(self) -> str:
+        inputs, constants = list(self._inputs()), list(self._constants())
+        body = [line for k in range(len(self.schedule.steps)) for line in self._step(k)]
+        if self.schedule.externs:
+            body = ["with no_grad():", *(f"    {line}" for line in body)]
+        call = ["def call(args):", *(f"    {line}" for line in (*inputs, *body, self._result()))]
+        parts = [
+            "\n".join([*self._head(call), *constants]),
+            *(f"@kernel\n{k.source}".rstrip() for k in self.kernels),
+            "\n".join(call),
+            "\n".join(self._main()),
+        ]
+        return "\n\n\n".join(parts) + "\n"
+
+    def _head(self, call: list[str]) -> Iterator[str]:
+        kernels, externs = len(self.kernels), len(self.schedule.externs)
+        counts = f"{_count(kernels, 'kernel')}, {_count(externs, 'operator call')}"
+        yield f"# Output code of the {self.phase} graph: {counts}."
+        yield "# This is what runs. `python` this file to time it on random inputs."
+        text = "\n".join(call)
+        yield "from labcore import dtypes" + (", ops" if "ops." in text else "")
+        yield "from labcore.codegen.program import compiled"
+        words = [w for w in WORDS if any(re.search(rf"\b{w}\b", k.source) for k in self.kernels)]
+        if words:
+            yield f"from labcore.codegen.kernel_math import {', '.join(sorted(words))}"
+        if "assert_layout(" in text:
+            yield "from labcore.runtime.layout import assert_layout"
+        tensor = [w for w in ("empty_strided", "no_grad") if f"{w}(" in text]
+        if tensor:
+            yield f"from labcore.tensor import {', '.join(tensor)}"
+        yield ""
+        yield "program = compiled(__file__)"
+        yield "kernel = program.kernel"
+
+    def _constants(self) -> Iterator[str]:
+        for storage, attribute in self.program.constants.items():
+            layout = _layout(self.program.buffers[storage])
+            yield f"{self.name(storage)} = program.constant({attribute!r}, {layout})"
+
+    def _main(self) -> Iterator[str]:
+        yield 'if __name__ == "__main__":'
+        yield "    program.time(call, ["
+        yield from (f"        ({b.name!r}, {_layout(b)})," for b in self.program.inputs)
+        yield "    ])"
+
+    # ---- the body of call ----
+
+    def _inputs(self) -> Iterator[str]:
+        names = [self.name(b.storage) for b in self.program.inputs]
+        if names:
+            yield f"{', '.join(names)}{',' if len(names) == 1 else ''} = args"
+            yield "args.clear()"
+        if self.check_inputs:
+            yield from (self._assertion(b) for b in self.program.inputs)
+
+    def _step(self, index: int) -> Iterator[str]:
+        step = self.schedule.steps[index]
+        yield from self._kernel(step) if isinstance(step, Nest) else self._extern(step)
+        if index + 1 < len(self.schedule.steps):
+            dead = [self.name(s) for s, last in self.last_use.items() if last == index]
+            if dead:
+                yield f"del {', '.join(dead)}"
+
+    def _kernel(self, nest: Nest) -> Iterator[str]:
+        kernel = self.kernels[self.schedule.nests.index(nest)]
+        for p in kernel.parameters:
+            if p.scratch is not None:
+                layout = f"({p.scratch},), (1,), dtypes.{p.dtype.name}"
+            elif p.storage not in self.made:
+                layout = _layout(self.program.buffers[p.storage])
+                self.made.add(p.storage)
+            else:
+                continue
+            yield f"{self.name(p.storage)} = empty_strided({layout})"
+        arrays = ", ".join(f"{self.name(p.storage)}.array" for p in kernel.parameters)
+        yield f"{kernel.name}({arrays})"
+        scratch = [self.name(p.storage) for p in kernel.parameters if p.scratch is not None]
+        if scratch:
+            yield f"del {', '.join(scratch)}"
+
+    def _extern(self, step: Extern) -> Iterator[str]:
+        given = [self._argument(a) for a in step.args] + [
+            f"{k}={self._argument(v)}" for k, v in step.kwargs.items()
+        ]
+        self.made.add(step.out.storage)
+        result = self.name(step.out.storage)
+        yield f"{result} = ops.{step.op.name}({', '.join(given)})  # {step.reason}"
+        yield self._assertion(step.out)
+
+    def _argument(self, value: Any) -> str:
+        """An operator's argument as Python text."""
+        if isinstance(value, Operand):
+            name = self.name(value.buffer.storage)
+            start = f", {name}.storage_offset() + {value.offset}" if value.offset else ""
+            view = f"{name}.as_strided({value.shape}, {value.strides}{start})"
+            return name if value.whole else view
+        if isinstance(value, (list, tuple)):
+            items = ", ".join(self._argument(v) for v in value)
+            return (
+                f"[{items}]" if isinstance(value, list) else f"({items}{',' * (len(value) == 1)})"
+            )
+        if isinstance(value, dtypes.dtype):
+            return f"dtypes.{value.name}"
+        if isinstance(value, device):
+            return repr(str(value))
+        if isinstance(value, float) and value - value != 0:
+            return f'float("{value}")'
+        return repr(value)
+
+    def _assertion(self, buffer: Buffer) -> str:
+        return f"assert_layout({self.name(buffer.storage)}, {buffer.name!r}, {_layout(buffer)})"
+
+    def _result(self) -> str:
+        values = [
+            self.name(v.storage) if isinstance(v, Buffer) else self._argument(v)
+            for v in self.program.outputs
+        ]
+        return f"return ({', '.join(values)}{',' if len(values) == 1 else ''})"
+
+    def _last_uses(self) -> dict[str, int]:
+        """The step after which nobody needs a storage; not of what is returned, or not ours."""
+        last = {b.storage: -1 for b in self.program.inputs}
+        for index, step in enumerate(self.schedule.steps):
+            last.update(dict.fromkeys(_storages(step), index))
+        kept = {v.storage for v in self.program.outputs if isinstance(v, Buffer)} | set(
+            self.program.constants
+        )
+        return {storage: index for storage, index in last.items() if storage not in kept}
+
+
+def _storages(step: Nest | Extern) -> Iterable[str]:
+    if isinstance(step, Nest):
+        return step.arguments
+    return [step.out.storage, *(operand.buffer.storage for operand in step.operands)]
+
+
+def _layout(buffer: Buffer) -> str:
+    """Shape, strides and dtype as arguments."""
+    shape, strides = (
+        f"({', '.join(map(str, v))}{',' if len(v) == 1 else ''})"
+        for v in (buffer.shape, buffer.strides)
+    )
+    return f"{shape}, {strides}, dtypes.{buffer.dtype.name}"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"
