@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import dtypes
-from ..graph import Node as GraphNode, short_file
+from ..graph import Node as GraphNode
 from .handlers import Handler, Name, Printer
 from .ir import Expr, Loops, ops, using
 from .nest import Nest
@@ -25,7 +25,7 @@ def note(node: GraphNode | None) -> str:
     if node is None:
         return ""
     where = node.origin
-    return node.name + (f", {short_file(where.file)}:{where.line}  {where.code}" if where else "")
+    return node.name + (f", {where.file_name}:{where.line}  {where.code}" if where else "")
 
 
 class Noted:

@@ -1,5 +1,5 @@
 """Graphs: what capture writes and every later stage reads."""
-from .graph import Graph as Graph, short_file as short_file
+from .graph import Graph as Graph
 from .meta import TensorMeta as TensorMeta, contiguous_strides as contiguous_strides
 from .module import GraphModule as GraphModule
 from .node import Node as Node, map_nodes as map_nodes

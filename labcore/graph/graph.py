@@ -123,7 +123,7 @@ class Graph:
                 continue
             if comments and node.origin and node.op != "output" and node.origin.line != last:
                 last = node.origin.line
-                where = f"    # {short_file(node.origin.file)}:{last}  {node.origin.source.strip()}"
+                where = f"    # {node.origin.file_name}:{last}  {node.origin.source.strip()}"
                 lines.append(where.rstrip())
             note = f"  # {node.meta}" if comments and node.meta else ""
             lines.append(f"    {node.format()}{note}")
@@ -139,10 +139,3 @@ class Graph:
 
     def __str__(self) -> str:
         return self.python_code()
-
-
-def short_file(path: str) -> str:
-    """The file's own name; a notebook cell's generated path becomes "cell"."""
-    if "ipykernel_" in path or path.startswith("<ipython-input"):
-        return "cell"
-    return path.replace("\\", "/").rsplit("/", 1)[-1]

@@ -22,6 +22,13 @@ class Origin:
     function: str = ""
 
     @property
+    def file_name(self) -> str:
+        """The file's own name, without folders. A notebook cell's generated path becomes "cell"."""
+        if "ipykernel_" in self.file or self.file.startswith("<ipython-input"):
+            return "cell"
+        return self.file.replace("\\", "/").rsplit("/", 1)[-1]
+
+    @property
     def source(self) -> str:
         """The line's text without its newline, or "" when the file cannot be read."""
         return linecache.getline(self.file, self.line).rstrip("\n")
@@ -41,8 +48,9 @@ class Origin:
         return self.column, self.end_column if one_line else len(line)
 
     def excerpt(self) -> str:
-        """`file:line` with the source line and carets under the place."""
-        head = f'  File "{self.file}", line {self.line}' + (f", in {self.function}" if self.function else "")
+        """The place as a traceback would show it: file, line, and carets under the columns."""
+        file = "  Cell" if self.file_name == "cell" else f'  File "{self.file}"'
+        head = f"{file}, line {self.line}" + (f", in {self.function}" if self.function else "")
         if not self.source:
             return head
         line = self.source.encode()

@@ -45,3 +45,11 @@ def test_an_expression_over_several_lines_ends_with_its_first() -> None:
 def test_unreadable_source_still_names_the_place() -> None:
     assert Origin("<gone>", 7).excerpt() == '  File "<gone>", line 7'
     assert str(Origin("a.py", 7, 3)) == "a.py:7:3"
+
+
+def test_a_notebook_cell_has_no_path_worth_showing() -> None:
+    file = source("/tmp/ipykernel_17/123.py", "y = x.item()\n")
+    origin = Origin(file, 1, 4, 1, 12, "f")
+    assert origin.file_name == "cell"
+    assert origin.excerpt() == "  Cell, line 1, in f\n    y = x.item()\n        ^^^^^^^^"
+    assert Origin("/home/me/block.py", 1).file_name == "block.py"
