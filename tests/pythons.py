@@ -34,9 +34,10 @@ def find(version: str) -> str | None:
 
 def test_on(version: str, python: str, uv: str, folders: list[str]) -> int:
     place = f".venv-{version}"
-    sync = [uv, "sync", "--frozen", "--quiet", "--no-default-groups", "--group", "test"]
+    sync = [uv, "sync", "--frozen", "--quiet", "--no-install-project"]
+    groups = ["--no-default-groups", "--group", "test"]
     environment = os.environ | {"UV_PROJECT_ENVIRONMENT": place}
-    subprocess.run([*sync, "--python", python], env=environment, check=True)
+    subprocess.run([*sync, *groups, "--python", python], env=environment, check=True)
     return subprocess.call([f"{place}/bin/python", "-m", "pytest", "-q", *folders])
 
 
