@@ -5,6 +5,7 @@ Invariant: no code of the user's runs. Where Python's lookup would run some (a p
 """
 from __future__ import annotations
 
+import enum
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -108,6 +109,8 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
     if type(value) is ModuleType:
         from ..guards import source
         return _of_module(vm, value, name, source.constant(value.__name__, owner.home))
+    if issubclass(type(value), type):
+        return _of_class(vm, owner, name)
     from .interpreter.fold import is_plain, wrapped
     if not is_plain(value):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
@@ -150,6 +153,22 @@ def _from_class(vm: Interpreter, owner: ObjectVariable, kind: type, name: str, s
         return vm.lazy(source, shared.__func__)
     if hasattr(type(shared), "__get__"):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
+    return vm.lazy(source, shared)
+
+
+def _of_class(vm: Interpreter, owner: Constant, name: str) -> Variable:
+    """Class.name: an enum's member, a function, a plain value."""
+    cls = owner.value
+    if type(cls) is enum.EnumMeta and name in cls.__members__:
+        return Constant(cls.__members__[name], home=vm.builder.constant(cls.__members__[name], name))  # for ever
+    where, shared = _class_attribute(cls, name)
+    if type(cls) is not type or where is None:
+        raise Break("attribute", name=name, what=f"class {cls.__name__}")
+    source = Source(f"{cls.__name__}.{name}", f"{vm.builder.constant(cls, cls.__name__)}.{name}", fallible=True)
+    if type(shared) is staticmethod or type(shared) is FunctionType:
+        return vm.lazy(source, getattr(shared, "__func__", shared))
+    if hasattr(type(shared), "__get__"):
+        raise Break("attribute", name=name, what=f"class {cls.__name__}")
     return vm.lazy(source, shared)
 
 

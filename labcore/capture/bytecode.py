@@ -170,3 +170,8 @@ def bytecode(code: CodeType) -> Bytecode:
     """By identity: equal code objects may be different ones. The table keeps its code alive, so its id is its own."""
     table = _tables.get(id(code))
     return table or _tables.setdefault(id(code), Bytecode(code))
+
+
+def forget() -> None:
+    """Drop all tables: code that nobody uses any more may go."""
+    _tables.clear()

@@ -66,7 +66,7 @@ class Exit:
         value = variable.value
         if type(value) in LITERALS:
             return repr(value)
-        return self.builder.constant(value, getattr(value, "__name__", None) or type(value).__name__)
+        return self.builder.constant(value, getattr(value, "__name__", None) or "constant")
 
     def _make(self, variable: Variable) -> str:
         if isinstance(variable, ListVariable):

@@ -9,18 +9,16 @@ import functools
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from ..capture import means
 from ..capture.variables import FunctionVariable, Variable
 from ..guards import source
 from .backends import Backend, lookup, name_of
 from .build import Options
-from .dispatcher import dispatcher
+from .dispatcher import STATE, dispatcher
 from .state import State
 
 MODES = ("default",)
-_compiled: WeakKeyDictionary[FunctionType, State] = WeakKeyDictionary()
 
 
 def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None,
@@ -59,7 +57,7 @@ def _wrap(model: Any, options: Options) -> Any:
     if isinstance(model, MethodType):
         return MethodType(_wrap(model.__func__, options), model.__self__)
     if isinstance(model, FunctionType):
-        known = _compiled.get(model)
+        known = model.__globals__.get(STATE)
         return _compile_function(known.function if known else model, options)
     call = getattr(type(model), "__call__", None)
     if isinstance(call, FunctionType) and not isinstance(model, type):
@@ -71,7 +69,6 @@ def _compile_function(function: FunctionType, options: Options) -> Callable[...,
     state = State(function, options)
     compiled, state.run_eagerly = dispatcher(function, state)
     assert isinstance(compiled, FunctionType)
-    _compiled[compiled] = state
     means(compiled, _inline)
     return compiled
 
@@ -89,7 +86,7 @@ def _calling(target: Any) -> FunctionType:
 
 def _inline(vm: Any, called: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
     """Called by a function that is being captured itself, a compiled function is the user's function again."""
-    original = _compiled[called.value].function
+    original = state_of(called.value).function
     home = vm.builder.constant(original, original.__name__)
     return vm.look(vm.lazy(source.constant(original.__qualname__, home), original))
 
@@ -99,7 +96,7 @@ def state_of(function: Callable[..., Any]) -> State:
     function = getattr(function, "__func__", function)
     if isinstance(function, CompiledObject):
         function = object.__getattribute__(function, "_call")
-    return _compiled[function]  # type: ignore[index]
+    return function.__globals__[STATE]  # type: ignore[union-attr]
 
 
 class CompiledObject:

@@ -18,6 +18,7 @@ from ..guards.builder import Names
 from ..guards.variant import Mark
 from ..trace import listening
 
+STATE = "_labcore_state"  # where a compiled function's globals, which are its own, hold its state
 ABSENT = Mark("ABSENT")  # stands for a default, which is read from the function at the call, where it may have changed
 
 TEMPLATE = """\
@@ -43,8 +44,9 @@ def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], 
     code = function.__code__
     parameters = parameter_names(code)
     names = Names({*parameters, "outcome", "error"})
+    assert STATE not in parameters
     scope = {names.new(name): value for name, value in (
-        ("_state", state), ("_function", function), ("_listening", listening), ("_absent", ABSENT),
+        (STATE, state), ("_function", function), ("_listening", listening), ("_absent", ABSENT),
         ("_miss", MISS), ("_eager", EAGER))}
     state_, function_, listening_, absent, miss, eager = scope
     name = function.__name__ if function.__name__.isidentifier() else "compiled"

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import trace
 from ..capture import WouldRaise
+from ..capture.bytecode import forget as forget_tables
 from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
 from ..guards.kinds import ATOMS
 from ..guards.replay import failure, replay
@@ -207,4 +208,5 @@ def reset() -> None:
     """Forget all variants of all compiled functions, and number frames from 0 again."""
     for state in list(_states):
         state.cache.clear()
+    forget_tables()
     frames.reset()

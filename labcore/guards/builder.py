@@ -6,6 +6,7 @@ Invariant: loads and guards evaluate on the state at the call, before anything o
 """
 from __future__ import annotations
 
+import builtins
 import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -48,7 +49,7 @@ class GuardBuilder:
 
     def __init__(self, reserved: dict[str, Any]) -> None:
         self.scope: dict[str, Any] = dict(reserved)
-        self.names = Names(set(reserved))
+        self.names = Names({*reserved, *dir(builtins)})  # the check uses type, len, float ...
         self.steps: list[Load | Guard] = []
         self.origin: Origin | None = None  # of the instruction being interpreted
         self._homes: dict[Source, str] = {}
@@ -68,7 +69,8 @@ class GuardBuilder:
         """A name for an object which the variant holds on to."""
         name = self._constants.get(id(value))
         if name is None:
-            name = self._constants[id(value)] = self.names.new(hint)
+            own = getattr(builtins, hint, None) is value and hint not in self.scope
+            name = self._constants[id(value)] = hint if own else self.names.new(hint)
             self.scope[name] = value  # also keeps the object alive, so that its id stays its own
         return name
 

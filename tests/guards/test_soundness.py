@@ -1,0 +1,243 @@
+"""Change what a captured program looked at, in every way there is, and compare with eager each time."""
+from __future__ import annotations
+
+import builtins
+import enum
+import types
+
+import labcore as torch
+from labcore import relu  # noqa: F401  (a global that tests exchange)
+
+from .watching import Watched
+
+SCALE = 2.0
+NUMBERS = [1, 2]
+CONFIG = {"k": 1, "inner": {"deep": (1, 2)}}
+FLAG = None
+
+
+def helper(x, k=2, *, shift=0):
+    return x * k + shift
+
+
+class Color(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
+class Model:
+    gain = 2
+
+    def __init__(self):
+        self.weight, self.bias, self.training = torch.ones(2), None, True
+
+    def forward(self, x):
+        y = x * self.weight * self.gain
+        return y if self.bias is None else y + self.bias
+
+
+class Slotted:
+    __slots__ = ("k",)
+
+    def __init__(self, k):
+        self.k = k
+
+
+def ones():
+    return torch.ones(2)
+
+
+def exchange(monkeypatch, name, value):
+    monkeypatch.setitem(globals(), name, value)
+
+
+def test_globals(monkeypatch):
+    watched = Watched(lambda x: x * SCALE)
+    assert not watched(ones()) and watched(ones())
+    for value in (3.0, 3, True, -0.0, "no", torch.ones(2), None):
+        exchange(monkeypatch, "SCALE", value)
+        watched(ones())
+    monkeypatch.delitem(globals(), "SCALE")
+    assert not watched(ones())
+    assert any("SCALE" in reason and "cannot be read any more" in reason for reason in watched.reasons)
+
+
+def test_a_function_behind_a_global(monkeypatch):
+    watched = Watched(lambda x: helper(x))
+    assert not watched(ones()) and watched(ones())
+    exchange(monkeypatch, "helper", lambda x: x - 1)
+    assert not watched(ones())
+    exchange(monkeypatch, "helper", torch.exp)
+    assert not watched(ones())
+    exchange(monkeypatch, "helper", len)
+    assert not watched(ones())
+
+
+def test_an_operator_behind_a_module(monkeypatch):
+    watched = Watched(lambda x: torch.relu(x - 2))
+    assert not watched(ones())
+    monkeypatch.setattr(torch, "relu", torch.exp)
+    assert not watched(ones())
+    monkeypatch.undo()
+    assert watched(ones())
+    exchange(monkeypatch, "torch", types.SimpleNamespace(relu=lambda x: x, ones=torch.ones))
+    assert not watched(ones())
+
+
+def test_a_builtin_that_is_shadowed_or_replaced(monkeypatch):
+    watched = Watched(lambda x: x * len(x))
+    assert not watched(ones()) and watched(ones())
+    exchange(monkeypatch, "len", lambda x: 7)
+    assert not watched(ones())
+    assert watched.reasons == ["builtin 'len' is shadowed or replaced"]
+    monkeypatch.undo()
+    assert watched(ones())
+    real = builtins.abs
+    watched = Watched(lambda x: x * abs(-3))
+    assert not watched(ones())
+    monkeypatch.setattr(builtins, "abs", lambda x: real(x) + 1)
+    assert not watched(ones())
+
+
+def test_defaults_keyword_defaults_and_code_of_a_callee(monkeypatch):
+    watched = Watched(lambda x: helper(x))
+    assert not watched(ones()) and watched(ones())
+    monkeypatch.setattr(helper, "__defaults__", (5,))
+    assert not watched(ones())
+    monkeypatch.setattr(helper, "__kwdefaults__", {"shift": 9})
+    assert not watched(ones())
+    monkeypatch.setattr(helper, "__code__", (lambda x, k=2, *, shift=0: x - k - shift).__code__)
+    assert not watched(ones())
+    monkeypatch.setattr(helper, "__defaults__", ())
+    assert not watched(ones())  # now it raises, as eager does
+
+
+def test_defaults_of_the_function_itself():
+    def f(x, k=2, *, shift=1):
+        return x * k + shift
+
+    watched = Watched(f)
+    assert not watched(ones()) and watched(ones())
+    f.__defaults__ = (3,)
+    assert not watched(ones())
+    f.__kwdefaults__["shift"] = 5
+    assert not watched(ones())
+    assert watched(ones(), 2, shift=1)
+
+
+def test_closures():
+    k, extra = 2, [1]
+
+    def f(x):
+        return x * k + extra[0]
+
+    watched = Watched(f)
+    assert not watched(ones()) and watched(ones())
+    k = 3
+    assert not watched(ones())
+    extra[0] = 5
+    assert not watched(ones())
+    extra.append(1)
+    watched(ones())
+    del k
+    assert not watched(ones())
+    k = 2
+
+
+def test_attributes_and_methods(monkeypatch):
+    model = Model()
+    watched = Watched(lambda m, x: m.forward(x))
+    assert not watched(model, ones()) and watched(model, ones()) and watched(Model(), ones())
+    model.bias = torch.ones(2)
+    assert not watched(model, ones())
+    model.weight = model.bias
+    assert not watched(model, ones())
+    model.gain = 10  # shadows the class attribute
+    assert not watched(model, ones())
+    monkeypatch.setattr(Model, "gain", 7)
+    assert not watched(Model(), ones())
+    monkeypatch.setattr(Model, "forward", lambda self, x: x)
+    assert not watched(model, ones())
+    other = Model()
+    other.forward = lambda x: x + 1
+    assert not watched(other, ones())
+    assert not watched(types.SimpleNamespace(forward=lambda x: x + 2), ones())
+
+
+def test_a_property_or_getattr_that_appears_later(monkeypatch):
+    model = Model()
+    watched = Watched(lambda m, x: x * m.gain)
+    assert not watched(model, ones())
+    monkeypatch.setattr(Model, "gain", property(lambda self: 11))
+    assert not watched(model, ones())
+
+
+def test_slots_and_missing_attributes(monkeypatch):
+    watched = Watched(lambda s, x: x * s.k)
+    assert not watched(Slotted(2), ones()) and watched(Slotted(2), ones())
+    assert not watched(Slotted(3), ones())
+    watched = Watched(lambda m, x: x * getattr(m, "extra", 2) + hasattr(m, "more"))
+    model = Model()
+    assert not watched(model, ones()) and watched(model, ones())
+    model.extra = 3
+    assert not watched(model, ones())
+    monkeypatch.setattr(Model, "more", 1, raising=False)
+    assert not watched(model, ones())
+
+
+def test_containers_change_in_place(monkeypatch):
+    watched = Watched(lambda x: x * NUMBERS[0] + sum(NUMBERS) + CONFIG["inner"]["deep"][1] + ("new" in CONFIG))
+    assert not watched(ones()) and watched(ones())
+    monkeypatch.setattr(__import__(__name__, fromlist=["_"]), "NUMBERS", [1, 5])
+    assert not watched(ones())
+    NUMBERS.append(3)
+    assert not watched(ones())
+    monkeypatch.setitem(CONFIG["inner"], "deep", (1, 9))
+    assert not watched(ones())
+    monkeypatch.setitem(CONFIG, "new", 0)
+    assert not watched(ones())
+
+
+def test_iterating_a_dict_guards_its_keys_in_order():
+    watched = Watched(lambda x, d: [x + v for v in d.values()] + [len(d), *d])
+    assert not watched(ones(), {"a": 1, "b": 2})
+    assert watched(ones(), {"a": 1, "b": 2})
+    assert not watched(ones(), {"b": 2, "a": 1})
+    assert not watched(ones(), {"a": 1})
+
+
+def test_varargs_and_keywords_are_guarded_by_what_is_in_them():
+    watched = Watched(lambda x, *args, **kwargs: x * len(args) + sum(kwargs.values()))
+    assert not watched(ones(), 1) and watched(ones(), "anything")
+    assert not watched(ones(), 1, 2)
+    assert not watched(ones(), 1, a=2)
+    assert not watched(ones(), 1, a=3)
+    assert not watched(ones(), 1, b=2)
+
+
+def test_enums_and_types():
+    watched = Watched(lambda x, c: x + 1 if c is Color.RED else x - 1)
+    assert not watched(ones(), Color.RED)
+    assert watched(ones(), Color.RED)
+    assert not watched(ones(), Color.BLUE)
+    watched = Watched(lambda x, cls: x * isinstance(x, cls))
+    assert not watched(ones(), torch.Tensor)
+    assert not watched(ones(), int)
+
+
+def test_a_subclass_is_not_its_base():
+    class Special(Model):
+        def forward(self, x):
+            return x
+
+    watched = Watched(lambda m, x: m.forward(x))
+    assert not watched(Model(), ones())
+    assert not watched(Special(), ones())
+
+
+def test_the_same_code_under_other_globals():
+    code = (lambda x: x * K).__code__  # noqa: F821
+    first, second = types.FunctionType(code, {"K": 2}), types.FunctionType(code, {"K": 3})
+    watched = Watched(lambda x, f: f(x))
+    assert not watched(ones(), first) and watched(ones(), first)
+    assert not watched(ones(), second)
