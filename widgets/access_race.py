@@ -7,12 +7,16 @@ PyTorch shows neither lane: it prints the fused kernel (TORCH_LOGS=output_code) 
 """
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from types import FunctionType, MethodType
 from typing import Any
 
 import traitlets
 
 import labcore as torch
+from labcore.capture import WouldRaise, capture
+from labcore.capture.interpreter.core import parameter_names
 from labcore.compiler.exc import Unsupported
 from labcore.fusion.race import NotOneSpace, race_plan
 from labcore.graph import GraphModule, Node
@@ -67,35 +71,42 @@ class AccessRace(LabWidget):
 
 
 def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
-    """Have the lab's compiler capture `fn`, and its scheduler plan the race."""
+    """Have the lab's compiler capture `fn`, and its scheduler plan the race. No variant is made and none is used up."""
     name = getattr(fn, "__name__", type(fn).__name__)
-    plans: list[Json] = []
-
-    def backend(module: GraphModule, inputs: Sequence[Any]) -> Callable[..., Any]:
-        arrays = race_plan(module.graph, inputs)["buffers"]
-        plans.append(_ordered(race_plan(module.graph, inputs, name, _names(arrays, module))))
-        return module
-
-    try:
-        with torch.no_grad():
-            torch.compile(fn, fullgraph=True, backend=backend)(*example)
-    except Exception as error:
-        reason = _reason(error)
-        if reason is None:
+    refuse = lambda reason: NotPointwise(f"AccessRace cannot show {name}: {reason}")
+    function, arguments = _bound(fn, example)
+    with torch.no_grad():
+        try:
+            region = capture(function, arguments)
+        except WouldRaise:
+            fn(*example)  # raises what the user's program raises
             raise
-        raise NotPointwise(f"AccessRace cannot show {name}: {reason}") from error
-    if not plans:
-        raise NotPointwise(f"AccessRace cannot show {name}: it does no tensor arithmetic")
-    return plans[0]
+    if region.stop is not None:
+        raise refuse(str(Unsupported(region.stop)))
+    module = region.graph_module
+    if module is None or not any(node.op == "call_function" for node in module.graph.nodes):
+        raise refuse("it does no tensor arithmetic")
+    try:
+        arrays = race_plan(module.graph, region.inputs)["buffers"]
+        return _ordered(race_plan(module.graph, region.inputs, name, _names(arrays, module)))
+    except NotOneSpace as error:
+        raise refuse(str(error)) from error
 
 
-def _reason(error: BaseException | None) -> str | None:
-    """What the race or capture has to say, if this failure comes from them."""
-    while error is not None:
-        if isinstance(error, (NotOneSpace, Unsupported)):
-            return str(error)
-        error = error.__cause__
-    return None
+def _bound(fn: Callable[..., Any], example: Sequence[Any]) -> tuple[FunctionType, tuple[Any, ...]]:
+    """The Python function behind a callable, and its arguments, one a parameter."""
+    fn = inspect.unwrap(fn)  # a compiled function is the user's function again
+    if isinstance(fn, MethodType):
+        function, example = fn.__func__, (fn.__self__, *example)
+    elif isinstance(fn, FunctionType):
+        function = fn
+    else:
+        function, example = type(fn).__call__, (fn, *example)
+    if not isinstance(function, FunctionType):
+        raise TypeError(f"AccessRace reads bytecode, and {fn!r} is not written in Python")
+    bound = inspect.signature(function).bind(*example)
+    bound.apply_defaults()
+    return function, tuple(bound.arguments[name] for name in parameter_names(function.__code__))
 
 
 def _ordered(plan: Json) -> Json:

@@ -12,7 +12,9 @@ import pytest
 import traitlets
 
 import labcore as torch
-from tests.widgets.programs import PROGRAMS, block
+from labcore import trace
+from labcore.compiler import reset
+from tests.widgets.programs import PROGRAMS, X, block
 from widgets import AccessRace, NotPointwise
 from widgets._race import formula, saved
 from widgets.access_race import MOST
@@ -86,6 +88,33 @@ def test_infinities_and_nan_travel():
     separate, _ = widget.runs()
     got = separate.memory["y"]
     assert got[0] == math.inf and math.isnan(got[1]) and got[2] == 1.0
+
+
+def test_methods_compiled_functions_and_defaults():
+    class Layer:
+        def __init__(self):
+            self.weight = torch.ones(4)
+
+        def forward(self, x, *, shift=1.0):
+            return x * self.weight + shift
+
+        def __call__(self, x):
+            return self.forward(x)
+
+    layer = Layer()
+    told = "N=4: separate 20 accesses, fused 12)"
+    assert repr(AccessRace(layer.forward, X)) == f"AccessRace(forward, {told}"
+    assert repr(AccessRace(layer, X)) == f"AccessRace(Layer, {told}"
+    assert repr(AccessRace(torch.compile(block))) == repr(AccessRace(block))
+
+
+def test_a_race_uses_up_no_variant():
+    reset()
+    AccessRace(block)
+    fn = torch.compile(block, backend="eager")
+    with trace.record() as recorder:
+        fn(X, X)
+    assert [e.compile_id for e in recorder.of(trace.VariantAdded)] == ["0/0"]
 
 
 def test_the_function_is_left_as_it_was():

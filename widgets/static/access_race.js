@@ -4,7 +4,16 @@
 
 import { clamp } from "./dom.js";
 import { frame, slider, widget } from "./lab.js";
-import { CODE_WIDTH, columnsFit, columnsWanted, layoutLane, makeLane, measure, paintLane } from "./lane.js";
+import {
+  CODE_WIDTH,
+  columnsFit,
+  columnsWanted,
+  layoutLane,
+  makeLane,
+  measure,
+  paintLane,
+  roomOf,
+} from "./lane.js";
 import { player } from "./player.js";
 import { formula, question, run, sameOutputs, savedSteps, stateAt } from "./race.js";
 
@@ -99,11 +108,11 @@ function adopt(lanes, trace, race) {
 
 /** Lay both lanes out for the width they have: same rows, code beside memory where there is room. */
 function arrange(lanes, stage, n, total) {
-  const width = lanes[0].root.clientWidth - 24;
+  const width = roomOf(lanes[0]);
   const wanted = Math.max(...lanes.map(columnsWanted));
   const wired = wanted <= columnsFit(width - CODE_WIDTH) || wanted > columnsFit(width);
   const beside = stage.clientWidth >= 900 && n <= 8 && wired;
-  const room = Math.max(240, beside ? width - CODE_WIDTH : width);
+  const room = beside ? width - CODE_WIDTH : width;
   const geometry = lanes.map((lane) => measure(lane, n, room));
   const stacked = lanes[0].root.clientWidth > stage.clientWidth / 2;
   const rows = Math.max(...geometry.map((geo) => geo.rows));

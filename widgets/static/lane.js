@@ -11,6 +11,8 @@ const PILL = { height: 26, gap: 10, narrow: 62, wide: 72, between: 14 };
 const TOP = 22;
 const GAP = 4;
 export const CODE_WIDTH = 232; // the code column and its gap, when it stands beside memory
+/** The room inside a lane; before it is on the page it has none, and is drawn again later. */
+export const roomOf = (lane) => Math.max(280, lane.root.clientWidth - 24);
 
 /** At most `room` characters; the end says that something was cut. */
 const short = (name, room) => (name.length <= room ? name : `${name.slice(0, room - 1)}…`);
@@ -144,7 +146,7 @@ function drawRow(lane, buffer, n) {
 }
 
 function layoutLedger(lane, total) {
-  const width = lane.root.clientWidth - 24;
+  const width = roomOf(lane);
   const unit = width / total;
   const fine = unit < 8;
   const mark = fine ? Math.max(0.8, unit - 0.6) : Math.min(unit - 2, 16);

@@ -232,7 +232,7 @@ function anchor(set, stage, e) {
     case "variant":
       return at(set.cards[e.variant].root, 0.5, 1);
     default:
-      return at(e.kind === "execute" ? set.run : set.out, 0.86, 0.5);
+      return at(e.kind === "execute" ? set.run : set.out, 0.9, 0);
   }
 }
 
