@@ -1,9 +1,10 @@
 """The lab: a small, real `torch.compile`, to be imported `as torch`.
 
 In: nothing.  Out: PyTorch's names for the part of it that exists here.
-Invariant: importing this loads numpy, the operators and the tensors; the compiler, the trace and whatever they need
-(numba, sympy, matplotlib) are loaded when first asked for.
+Invariant: importing this loads numpy, the operators and the tensors; the compiler, the trace and
+whatever they need (numba, sympy, matplotlib) are loaded when first asked for.
 """
+
 from __future__ import annotations
 
 import importlib
@@ -13,10 +14,20 @@ from labcore import ops as _ops
 from labcore.devices import device as device
 from labcore.dtypes import (
     bool as bool,
+)
+from labcore.dtypes import (
     dtype as dtype,
+)
+from labcore.dtypes import (
     float32 as float32,
+)
+from labcore.dtypes import (
     float64 as float64,
+)
+from labcore.dtypes import (
     int32 as int32,
+)
+from labcore.dtypes import (
     int64 as int64,
 )
 from labcore.tensor import *  # noqa: F403
@@ -30,7 +41,9 @@ _NOT_PUBLIC = {"contiguous", "copy", "expand", "slice", "to", "view"}
 
 for _name, _op in _ops.OPS.items():
     if not _name.startswith("_") and _op.kind != "inplace" and _name not in _NOT_PUBLIC:
-        globals().setdefault(_name, _op)  # what `labcore.tensor` spells out (`zeros`, `arange`) stays
+        globals().setdefault(
+            _name, _op
+        )  # what `labcore.tensor` spells out (`zeros`, `arange`) stays
 
 # Name -> the module it is, or the module and the name in it.
 _LAZY: dict[str, tuple[str, str | None]] = {

@@ -1,14 +1,18 @@
 """Tensors, the eager mode and its tape.
 
-From outside: `from labcore.tensor import Tensor`; the name `labcore.tensor` itself is the function, as in PyTorch.
+From outside: `from labcore.tensor import Tensor`; `labcore.tensor` is the function, as in PyTorch.
 
-    tensor      the handle            storage     the memory, its version      size        the shape
-    methods     operators as methods  indexing    x[...]                       printing    repr
-    factories   from data or nothing  random      and from chance              functions   comparisons, settings
-    eager       computes an operator  arguments   puts a call in order         modes       grad and inference mode
-    autograd    backward and grad     nodes       what grad_fn is              recording   what a call keeps
-    inplace     writes, and history after them
+    tensor       the handle                   storage      its memory and version
+    methods      operators as methods         history      what it records
+    conversions  to Python and numpy          indexing     x[...]
+    printing     repr                         size         the shape
+    factories    from data or from nothing    random       and from chance
+    functions    comparisons and settings     modes        grad mode, inference mode
+    eager        computes an operator         arguments    puts a call in order
+    autograd     backward and grad            nodes        what grad_fn is
+    recording    what a call keeps            inplace      writes, and history after them
 """
+
 from . import autograd
 from .eager import EagerInterpreter
 from .factories import (

@@ -1,8 +1,10 @@
 """Arguments of an operator's call, put in order.
 
-In: what the user passed.  Out: positional arguments with defaults, and the arrays inside tensors for a kernel.
+In: what the user passed.  Out: positional arguments with defaults, and the arrays inside tensors
+for a kernel.
 Invariant: what cannot be an argument raises here or in the meta rule, in the operator's name.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -24,7 +26,9 @@ def unwrapped(op: Op, arg: Any) -> tuple[Any, bool]:
     if isinstance(arg, np.generic):
         return arg.item(), False
     if isinstance(arg, np.ndarray):
-        raise TypeError(f"{op.name}(): expected a Tensor but got a numpy.ndarray; wrap it with torch.from_numpy")
+        raise TypeError(
+            f"{op.name}(): expected a Tensor but got a numpy.ndarray; wrap it with torch.from_numpy"
+        )
     return arg, False
 
 
@@ -38,14 +42,17 @@ def positional(op: Op, args: tuple, kwargs: dict[str, Any]) -> tuple:
     known = _parameters.get(op)
     if known is None:
         parameters = op.signature.parameters
-        known = _parameters[op] = ({n: i for i, n in enumerate(parameters)}, [p.default for p in parameters.values()])
+        known = _parameters[op] = (
+            {n: i for i, n in enumerate(parameters)},
+            [p.default for p in parameters.values()],
+        )
     places, defaults = known
-    given = [*args, *defaults[len(args):]]
+    given = [*args, *defaults[len(args) :]]
     for name, value in kwargs.items():
         place = places.get(name, -1)
         if place < len(args):
             op.bind(args, kwargs)  # raises: an unknown name, or one given twice
         given[place] = value
-    if op.signature.empty in given[:len(args) + len(kwargs)]:
+    if op.signature.empty in given[: len(args) + len(kwargs)]:
         op.bind(args, kwargs)  # raises: a parameter is missing
     return tuple(given)

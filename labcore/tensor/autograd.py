@@ -1,10 +1,12 @@
 """The eager tape: `backward` and `grad`.
 
 In: tensors with a history.  Out: gradients, added to the leaves or returned.
-Invariant: a node runs once for each backward, after everything newer that leads to it; nothing here recurses, so the length of
-a chain does not matter; gradients are computed without recording.
-Left out: double backward (`create_graph=True` is refused), hooks, anomaly mode, more than one thread.
+Invariant: a node runs once for each backward, after everything newer that leads to it; nothing here
+recurses, so the length of a chain does not matter; gradients are computed without recording.
+Left out: double backward (`create_graph=True` is refused), hooks, anomaly mode, more than one
+thread.
 """
+
 from __future__ import annotations
 
 import heapq
@@ -17,10 +19,10 @@ import numpy as np
 from labcore import ops
 
 from .factories import empty_like
-from .modes import mode, no_grad
 from .modes import enable_grad as enable_grad
 from .modes import inference_mode as inference_mode
 from .modes import is_grad_enabled as is_grad_enabled
+from .modes import mode, no_grad
 from .modes import set_grad_enabled as set_grad_enabled
 from .nodes import Edge, FunctionNode, Node, edge_of
 from .tensor import Tensor, wrap
@@ -33,10 +35,17 @@ def grad_enabled() -> bool:
     return mode.grad
 
 
-def record(name: str, inputs: Sequence[Tensor], outputs: Sequence[Tensor], backward: Callable[..., Sequence]) -> None:
-    """Give `outputs` a history in which `backward(*grads)` returns a gradient, or None, for each of `inputs`.
+def record(
+    name: str,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    backward: Callable[..., Sequence],
+) -> None:
+    """Give `outputs` a history in which `backward(*grads)` returns a gradient, or None, for each of
+    `inputs`.
 
-    A result that nobody used comes to `backward` as zeros. Does nothing when nothing is being recorded.
+    A result that nobody used comes to `backward` as zeros. Does nothing when nothing is being
+    recorded.
     """
     edges = [edge_of(t) for t in inputs]
     if not mode.grad or not any(edges):
@@ -52,8 +61,13 @@ def attach(tensor: Tensor, node: Node, number: int = 0) -> None:
     tensor.grad_fn, tensor._output_number, tensor._requires_grad = node, number, True
 
 
-def backward(tensors: Tensors, grad_tensors: Any = None, retain_graph: bool | None = None,
-             create_graph: bool = False, inputs: Any = None) -> None:
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Any = None,
+) -> None:
     """Add the gradients of `tensors` to `.grad` of the leaves they came from."""
     roots = _roots(_listed(tensors), grad_tensors, create_graph)
     if inputs is None:
@@ -68,16 +82,24 @@ def backward(tensors: Tensors, grad_tensors: Any = None, retain_graph: bool | No
             _accumulate(tensor, [gradient])
 
 
-def grad(outputs: Tensors, inputs: Tensors, grad_outputs: Any = None, retain_graph: bool | None = None,
-         create_graph: bool = False, allow_unused: bool | None = None,
-         materialize_grads: bool = False) -> tuple[Tensor | None, ...]:
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
     """The gradients of `inputs`; `.grad` stays as it is."""
     wanted = _listed(inputs)
     roots = _roots(_listed(outputs), grad_outputs, create_graph)
     found = _run(roots, bool(retain_graph), [_target(t) for t in wanted])
     if None in found and not (allow_unused or materialize_grads):
-        raise RuntimeError(f"The differentiated Tensor at index {found.index(None)} appears to not have been used in the "
-                           "graph. Set allow_unused=True if this is the desired behavior.")
+        raise RuntimeError(
+            f"The differentiated Tensor at index {found.index(None)} appears to not have been "
+            "used in the graph. Set allow_unused=True if this is the desired behavior."
+        )
     if materialize_grads:
         return tuple(ops.zeros_like(t.detach()) if g is None else g for t, g in zip(wanted, found))
     return tuple(found)
@@ -101,11 +123,12 @@ Root = tuple[Edge, Tensor]
 
 def _roots(tensors: list[Tensor], gradients: Any, create_graph: bool) -> list[Root]:
     if create_graph:
-        raise RuntimeError("create_graph=True asks for gradients of gradients, which the lab does not compute: "
-                           "a backward is not recorded. Leave it out, or differentiate the gradient's formula yourself.")
-    if gradients is None or isinstance(gradients, Tensor):
-        gradients = [gradients] * len(tensors) if gradients is None else [gradients]
-    gradients = list(gradients)
+        raise RuntimeError(
+            "create_graph=True asks for gradients of gradients, which the lab does not compute: "
+            "a backward is not recorded. Leave it out, or differentiate the gradient's formula "
+            "yourself."
+        )
+    gradients = [None] * len(tensors) if gradients is None else _listed(gradients)
     if len(gradients) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(gradients)} gradients")
     roots = []
@@ -116,7 +139,9 @@ def _roots(tensors: list[Tensor], gradients: Any, create_graph: bool) -> list[Ro
         elif edge is not None:
             _check_root(number, tensor, gradient)
         if edge is None:
-            raise RuntimeError(f"element {number} of tensors does not require grad and does not have a grad_fn")
+            raise RuntimeError(
+                f"element {number} of tensors does not require grad and does not have a grad_fn"
+            )
         roots.append((edge, gradient.detach()))
     return roots
 
@@ -129,13 +154,18 @@ def _one(tensor: Tensor) -> Tensor:
 
 def _check_root(number: int, tensor: Tensor, gradient: Any) -> None:
     if not isinstance(gradient, Tensor):
-        raise TypeError(f"gradients can be either Tensors or None, but got {type(gradient).__name__}")
+        raise TypeError(
+            f"gradients can be either Tensors or None, but got {type(gradient).__name__}"
+        )
     if gradient.shape != tensor.shape:
-        raise RuntimeError(f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and "
-                           f"output[{number}] has a shape of {tensor.shape}.")
+        raise RuntimeError(
+            f"Mismatch in shape: grad_output[{number}] has a shape of {gradient.shape} and "
+            f"output[{number}] has a shape of {tensor.shape}."
+        )
 
 
 # ---- the walk -----------------------------------------------------------------------------------
+
 
 class _Pending:
     """Gradients that have arrived at a node, by result."""
@@ -152,7 +182,10 @@ class _Pending:
 
 
 def _run(roots: list[Root], retain: bool, targets: list[Edge] | None) -> list[Tensor | None]:
-    """Walk from the roots. Without targets leaves accumulate; with targets, the targets' gradients are returned."""
+    """Walk from the roots.
+
+    Without targets leaves accumulate; with targets, the targets' gradients are returned.
+    """
     needed = None if targets is None else _leading_to(roots, targets)
     pending: dict[int, _Pending] = {}
     heap: list[tuple[int, int]] = []
@@ -183,7 +216,11 @@ def _walk_through(step: _Pending, pending: dict, heap: list, needed: dict | None
         for number, reference in node.retained.items():
             tensor = reference()
             if tensor is not None and arrived.get(number) is not None:
-                tensor._grad = arrived[number] if tensor._grad is None else ops.add(tensor._grad, arrived[number])
+                tensor._grad = (
+                    arrived[number]
+                    if tensor._grad is None
+                    else ops.add(tensor._grad, arrived[number])
+                )
     count = len(node.results) if type(node) is FunctionNode else 1
     gradients = list(node.apply([arrived.get(n) for n in range(count)]))
     arrived.clear()
@@ -202,7 +239,9 @@ def _arrive(pending: dict, heap: list, edge: Edge, gradient: Tensor, needed: dic
     step = pending.get(key)
     if step is None:
         step = pending[key] = _Pending(node)
-        order = 1 if isinstance(node, Tensor) else -node.number  # the newest node first, leaves last
+        order = (
+            1 if isinstance(node, Tensor) else -node.number
+        )  # the newest node first, leaves last
         heapq.heappush(heap, (order, key))
     step.add(number, gradient)
 
@@ -218,13 +257,16 @@ def _leading_to(roots: list[Root], targets: list[Edge]) -> dict[int, bool]:
             if not isinstance(node, Tensor):
                 stack.extend(edge[0] for edge in node.edges if edge is not None)
     found = {id(node): False for node, _ in targets}
-    for node in sorted((n for n in seen.values() if not isinstance(n, Tensor)), key=lambda n: n.number):
+    for node in sorted(
+        (n for n in seen.values() if not isinstance(n, Tensor)), key=lambda n: n.number
+    ):
         if any(edge is not None and id(edge[0]) in found for edge in node.edges):
             found[id(node)] = True
     return found
 
 
 # ---- where it ends ------------------------------------------------------------------------------
+
 
 def _holders(holder: list[Tensor]) -> tuple[int, int]:
     """How many references there are to the tensor in a list, and to its array."""

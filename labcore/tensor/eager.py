@@ -1,10 +1,13 @@
 """Eager mode: an operator computes, now.
 
-In: a call of an operator on tensors and numbers.  Out: tensors around what the operator's numpy kernel returned.
-Invariant: a kernel's fresh array is wrapped, never copied; a view operator's result shares its input's storage; when an input
-requires grad and this thread records, a floating-point result gets its node.
+In: a call of an operator on tensors and numbers.  Out: tensors around what the operator's numpy
+kernel returned.
+Invariant: a kernel's fresh array is wrapped, never copied; a view operator's result shares its
+input's storage; when an input requires grad and this thread records, a floating-point result gets
+its node.
 PyTorch gets here through its dispatcher: autograd, in-place and view tracking, then the CPU kernel.
 """
+
 from __future__ import annotations
 
 import weakref
@@ -70,6 +73,7 @@ def _run(op: Op, raw: list[Any]) -> Any:
 
 # ---- views --------------------------------------------------------------------------------------
 
+
 def _note_view(op: Op, args: tuple, out: Tensor) -> None:
     """Remember what `out` is a view of, and how it was taken."""
     source = args[0]
@@ -80,7 +84,10 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
     if source._base is None:
         out._base, out._view = source, ((step,), mode.grad)
     else:
-        out._base, out._view = source._base, ((*source._view[0], step), source._view[1] and mode.grad)
+        out._base, out._view = (
+            source._base,
+            ((*source._view[0], step), source._view[1] and mode.grad),
+        )
     base = out._base
     if base._views is None:
         base._views = [weakref.ref(out)]

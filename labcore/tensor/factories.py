@@ -1,10 +1,12 @@
 """Tensors from Python data, from numpy, and from nothing.
 
 In: numbers in nested lists, arrays, sizes.  Out: leaf tensors.
-Invariant: `tensor` copies, `from_numpy` shares memory, `as_tensor` copies only when it must. The filled ones (`zeros`, `full`,
-`arange` ...) are operators of the table, so capture sees them too; here their arguments take PyTorch's form.
+Invariant: `tensor` copies, `from_numpy` shares memory, `as_tensor` copies only when it must. The
+filled ones (`zeros`, `full`, `arange` ...) are operators of the table, so capture sees them too;
+here their arguments take PyTorch's form.
 Left out: `out=`, `layout=`, `pin_memory=`, `memory_format=`.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,20 +32,21 @@ def finished(tensor: Tensor, device: Any, requires_grad: bool) -> Tensor:
         devices.device(device)
     if requires_grad:
         if not tensor.dtype.is_floating_point:
-            raise RuntimeError("Only Tensors of floating point and complex dtype can require gradients")
+            raise RuntimeError(
+                "Only Tensors of floating point and complex dtype can require gradients"
+            )
         tensor.requires_grad = True
     return tensor
 
 
 # ---- from data ----------------------------------------------------------------------------------
 
-def tensor(data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
-    """A new leaf with a copy of `data`: a number, nested sequences of numbers, an array or a tensor."""
-    array = _copied(data, dtype)
-    if not array.size:  # numpy would give it strides of 0
-        return finished(empty_strided(array.shape, contiguous_strides(array.shape), dtypes.from_numpy(array.dtype)),
-                        device, requires_grad)
-    return finished(wrap(array), device, requires_grad)
+
+def tensor(
+    data: Any, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
+    """A new leaf with a copy of `data`: a number, nested sequences, an array or a tensor."""
+    return finished(_wrapped(_copied(data, dtype)), device, requires_grad)
 
 
 def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tensor:
@@ -60,18 +63,34 @@ def from_numpy(array: np.ndarray) -> Tensor:
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
     if any(step < 0 for step in array.strides):
-        raise ValueError("At least one stride in the given numpy array is negative, and tensors with negative strides are "
-                         "not currently supported. (You can probably work around this by making a copy of your array  "
-                         "with array.copy().) ")
+        raise ValueError(
+            "At least one stride in the given numpy array is negative, and tensors with "
+            "negative strides are not currently supported. (You can probably work around this "
+            "by making a copy of your array  with array.copy().) "
+        )
     dtypes.from_numpy(array.dtype)
     if any(step % array.itemsize for step in array.strides):
-        raise ValueError("given numpy array strides not a multiple of the element byte size. Copy the numpy array to "
-                         "reallocate the memory.")
-    return wrap(array.view(np.ndarray))
+        raise ValueError(
+            "given numpy array strides not a multiple of the element byte size. Copy the numpy "
+            "array to reallocate the memory."
+        )
+    return _wrapped(array.view(np.ndarray))
+
+
+def _wrapped(array: np.ndarray) -> Tensor:
+    """`wrap`, for an array of numpy's making: without elements it would have strides of 0."""
+    if array.size:
+        return wrap(array)
+    return empty_strided(
+        array.shape, contiguous_strides(array.shape), dtypes.from_numpy(array.dtype)
+    )
 
 
 def legacy_tensor(values: tuple) -> Tensor:
-    """`Tensor(2, 3)` is uninitialised with these sizes, `Tensor([1, 2])` has these values; both of the default type."""
+    """`Tensor(2, 3)` has these sizes and no values, `Tensor([1, 2])` has these values.
+
+    Both are of the default type.
+    """
     if len(values) == 1 and not isinstance(values[0], int):
         return tensor(values[0], dtype=dtypes.default)
     return empty(*values) if values else empty(0)
@@ -97,7 +116,9 @@ def _copied(data: Any, dtype: DType | None) -> np.ndarray:
 def _shape_of(data: Any) -> tuple[int, ...]:
     """The shape, judged by the first element on each level."""
     shape = []
-    while isinstance(data, (list, tuple, range)) or (isinstance(data, (np.ndarray, Tensor)) and data.ndim):
+    while isinstance(data, (list, tuple, range)) or (
+        isinstance(data, (np.ndarray, Tensor)) and data.ndim
+    ):
         shape.append(len(data))
         if not len(data):
             break
@@ -113,9 +134,14 @@ def _flatten(data: Any, shape: tuple[int, ...], axis: int, flat: list, kinds: se
         flat.append(_number(data, kinds))
         return
     if not hasattr(data, "__len__") or isinstance(data, str):
-        raise TypeError(f"expected a sequence of length {shape[axis]} at dim {axis}, but got {type(data).__name__}")
+        raise TypeError(
+            f"expected a sequence of length {shape[axis]} at dim {axis}, but got "
+            f"{type(data).__name__}"
+        )
     if len(data) != shape[axis]:
-        raise ValueError(f"expected sequence of length {shape[axis]} at dim {axis} (got {len(data)})")
+        raise ValueError(
+            f"expected sequence of length {shape[axis]} at dim {axis} (got {len(data)})"
+        )
     for item in data:
         _flatten(item, shape, axis + 1, flat, kinds)
 
@@ -135,7 +161,10 @@ def _number(value: Any, kinds: set) -> Any:
         kinds.add(dtypes.from_numpy(value.dtype))
         return value.item()
     elif isinstance(value, (list, tuple)):
-        raise TypeError(f"not a sequence of numbers: found a {kind.__name__} where the first element had a number")
+        raise TypeError(
+            f"not a sequence of numbers: found a {kind.__name__} where the first element had a "
+            "number"
+        )
     else:
         raise RuntimeError(f"Could not infer dtype of {kind.__name__}")
     return value
@@ -159,7 +188,11 @@ def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> 
     if known is None:
         if len(_layouts) > 4096:
             _layouts.clear()  # shapes that change on every call
-        known = _layouts[key] = (Size(shape), tuple(stride), tuple(stride) == contiguous_strides(shape))
+        known = _layouts[key] = (
+            Size(shape),
+            tuple(stride),
+            tuple(stride) == contiguous_strides(shape) and all(shape),
+        )
     self = _new(Tensor)
     self.shape, self._stride, contiguous = known
     self.array = _new_array(shape, dtype.numpy) if contiguous else _strided(shape, stride, dtype)
@@ -171,47 +204,75 @@ def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> 
 
 
 def _strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> np.ndarray:
+    """Memory from the first to the last element, seen through these strides."""
     span = 1 + sum((n - 1) * s for n, s in zip(shape, stride)) if all(shape) else 0
     memory = np.empty(span, dtype.numpy)
     return np.ndarray(shape, dtype.numpy, memory, 0, [s * dtype.itemsize for s in stride])
 
 
-def empty(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def empty(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     shape = checked_size("empty", size)
-    return finished(empty_strided(shape, contiguous_strides(shape), dtype or dtypes.default), device, requires_grad)
+    return finished(
+        empty_strided(shape, contiguous_strides(shape), dtype or dtypes.default),
+        device,
+        requires_grad,
+    )
 
 
-def empty_like(input: Tensor, *, dtype: DType | None = None, device: Any = None,
-               requires_grad: bool = False) -> Tensor:
+def empty_like(
+    input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     meta = ops.zeros_like.meta(input.meta)
-    return finished(empty_strided(meta.shape, meta.stride, dtype or input.dtype), device, requires_grad)
+    return finished(
+        empty_strided(meta.shape, meta.stride, dtype or input.dtype), device, requires_grad
+    )
 
 
-def zeros(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def zeros(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     return finished(ops.zeros(checked_size("zeros", size), dtype), device, requires_grad)
 
 
-def ones(*size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def ones(
+    *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     return finished(ops.ones(checked_size("ones", size), dtype), device, requires_grad)
 
 
-def full(size: Sequence[int], fill_value: Any, *, dtype: DType | None = None, device: Any = None,
-         requires_grad: bool = False) -> Tensor:
+def full(
+    size: Sequence[int],
+    fill_value: Any,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     return finished(ops.full(tuple(size), fill_value, dtype), device, requires_grad)
 
 
-def zeros_like(input: Tensor, *, dtype: DType | None = None, device: Any = None,
-               requires_grad: bool = False) -> Tensor:
+def zeros_like(
+    input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     return finished(ops.zeros_like(input, dtype), device, requires_grad)
 
 
-def ones_like(input: Tensor, *, dtype: DType | None = None, device: Any = None,
-              requires_grad: bool = False) -> Tensor:
+def ones_like(
+    input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
+) -> Tensor:
     return finished(ops.ones_like(input, dtype), device, requires_grad)
 
 
-def full_like(input: Tensor, fill_value: Any, *, dtype: DType | None = None, device: Any = None,
-              requires_grad: bool = False) -> Tensor:
+def full_like(
+    input: Tensor,
+    fill_value: Any,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     return finished(ops.full_like(input, fill_value, dtype), device, requires_grad)
 
 
@@ -222,8 +283,10 @@ def checked_size(name: str, size: tuple) -> tuple[int, ...]:
     shape = sizes(size)
     for place, n in enumerate(shape):
         if not hasattr(n, "__index__"):
-            raise TypeError(f"{name}(): argument 'size' (position {place + 1}) must be tuple of ints, not "
-                            f"{type(n).__name__}")
+            raise TypeError(
+                f"{name}(): argument 'size' (position {place + 1}) must be tuple of ints, not "
+                f"{type(n).__name__}"
+            )
     shape = tuple(n.__index__() for n in shape)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
@@ -232,14 +295,29 @@ def checked_size(name: str, size: tuple) -> tuple[int, ...]:
 
 # ---- sequences and chance -----------------------------------------------------------------------
 
-def arange(start: Any, end: Any = None, step: Any = 1, *, dtype: DType | None = None, device: Any = None,
-           requires_grad: bool = False) -> Tensor:
+
+def arange(
+    start: Any,
+    end: Any = None,
+    step: Any = 1,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`arange(end)` or `arange(start, end, step)`; the end is not reached."""
     return finished(ops.arange(start, end, step, dtype), device, requires_grad)
 
 
-def linspace(start: float, end: float, steps: int, *, dtype: DType | None = None, device: Any = None,
-             requires_grad: bool = False) -> Tensor:
+def linspace(
+    start: float,
+    end: float,
+    steps: int,
+    *,
+    dtype: DType | None = None,
+    device: Any = None,
+    requires_grad: bool = False,
+) -> Tensor:
     """`steps` numbers at equal distances; both ends are among them."""
-    found = wrap(np.linspace(start, end, steps).astype((dtype or dtypes.default).numpy))
+    found = _wrapped(np.linspace(start, end, steps).astype((dtype or dtypes.default).numpy))
     return finished(found, device, requires_grad)

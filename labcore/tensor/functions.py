@@ -1,8 +1,10 @@
 """Functions beside the operators: comparisons of whole tensors, and the settings of the process.
 
 In: tensors, or a setting.  Out: Python values.
-Invariant: a setting holds for all threads; `set_num_threads` bounds the threads of numpy's BLAS, the only ones eager mode has.
+Invariant: a setting holds for all threads; `set_num_threads` bounds the threads of numpy's BLAS,
+the only ones eager mode has.
 """
+
 from __future__ import annotations
 
 import os
@@ -32,15 +34,18 @@ def equal(input: Tensor, other: Tensor) -> bool:
     return input.shape == other.shape and bool((input.array == other.array).all())
 
 
-def isclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
-            equal_nan: bool = False) -> Tensor:
+def isclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> Tensor:
     """Where is |input - other| at most atol + rtol * |other|?"""
     from .tensor import wrap
+
     return wrap(np.asarray(_close(input, other, rtol, atol, equal_nan)))
 
 
-def allclose(input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08,
-             equal_nan: bool = False) -> bool:
+def allclose(
+    input: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
     """Is |input - other| at most atol + rtol * |other| everywhere?"""
     return bool(_close(input, other, rtol, atol, equal_nan).all())
 
@@ -56,6 +61,7 @@ def _close(input: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
 
 
 # ---- settings -----------------------------------------------------------------------------------
+
 
 def get_default_dtype() -> dtypes.dtype:
     return dtypes.default
@@ -81,5 +87,6 @@ def set_num_threads(count: int) -> None:
     if count <= 0:
         raise RuntimeError("set_num_threads expects a positive integer")
     from threadpoolctl import threadpool_limits
+
     threadpool_limits(count, user_api="blas")
     _threads = count

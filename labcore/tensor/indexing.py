@@ -2,8 +2,10 @@
 
 In: what stands between the brackets: ints, slices, None, Ellipsis.  Out: a chain of view operators.
 Invariant: reading gives a view, never a copy; writing is `copy_` or `fill_` on that view.
-Left out: indexing by tensors and masks (PyTorch's index and index_put_), which copies; here it is an error that says so.
+Left out: indexing by tensors and masks (PyTorch's index and index_put_), which copies; here it is
+an error that says so.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,7 @@ import numpy as np
 from labcore import dtypes, ops
 
 if TYPE_CHECKING:
-    from .tensor import Tensor
+    pass
 
 
 def getitem(tensor: Any, index: Any) -> Any:
@@ -31,7 +33,11 @@ def getitem(tensor: Any, index: Any) -> Any:
             dim += 1
         else:
             view = _select(view, dim, item, number)
-    return ops.slice(view, 0, None, None, 1) if view is tensor and view.shape else _distinct(view, tensor)
+    return (
+        ops.slice(view, 0, None, None, 1)
+        if view is tensor and view.shape
+        else _distinct(view, tensor)
+    )
 
 
 def setitem(tensor: Any, index: Any, value: Any) -> None:
@@ -41,9 +47,12 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
         ops.fill_(view, value)
         return
     if not hasattr(value, "shape"):
-        raise TypeError(f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.title}Tensor")
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a torch.{tensor.dtype.title}Tensor"
+        )
     if isinstance(value, np.ndarray):
         from .factories import from_numpy
+
         value = from_numpy(value)
     while len(value.shape) > len(view.shape) and value.shape[0] == 1:
         value = ops.select(value, 0, 0)  # leading axes of size 1 do not count
@@ -65,13 +74,15 @@ def _complete(tensor: Any, index: Any) -> list[Any]:
     axes = sum(item is not None and item is not Ellipsis for item in items)
     ndim = len(tensor.shape)
     if not ndim and axes:
-        raise IndexError("invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
-                         "convert a 0-dim tensor to a number")
+        raise IndexError(
+            "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+            "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+        )
     if axes > ndim:
         raise IndexError(f"too many indices for tensor of dimension {ndim}")
     places = [place for place, item in enumerate(items) if item is Ellipsis]
     for place in reversed(places):  # the first stands for all remaining axes, another one for none
-        items[place:place + 1] = [slice(None)] * (ndim - axes) if place == places[0] else []
+        items[place : place + 1] = [slice(None)] * (ndim - axes) if place == places[0] else []
     return items
 
 
@@ -79,18 +90,28 @@ def _check_item(item: Any) -> None:
     if item is None or item is Ellipsis or isinstance(item, slice):
         return
     if isinstance(item, (bool, np.bool_)):
-        raise IndexError("indexing by a bool is not supported: x[None] adds an axis, torch.where selects by a mask")
+        raise IndexError(
+            "indexing by a bool is not supported: x[None] adds an axis, torch.where selects by "
+            "a mask"
+        )
     if isinstance(item, (int, np.integer)):
         return
     if hasattr(item, "dtype") and hasattr(item, "shape"):
         if not item.shape and item.dtype in (dtypes.int64, dtypes.int32):
             return
-        raise IndexError(f"indexing by a tensor ({item.dtype.name}{list(item.shape)}) is not supported: an index is made of "
-                         "ints, slices, None and Ellipsis; torch.where selects by a mask")
+        raise IndexError(
+            f"indexing by a tensor ({item.dtype.name}{list(item.shape)}) is not supported: an "
+            "index is made of ints, slices, None and Ellipsis; torch.where selects by a mask"
+        )
     if isinstance(item, (list, range)):
-        raise IndexError("indexing by a list is not supported: an index is made of ints, slices, None and Ellipsis")
-    raise IndexError("only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are valid indices "
-                     f"(got {type(item).__name__})")
+        raise IndexError(
+            "indexing by a list is not supported: an index is made of ints, slices, None and "
+            "Ellipsis"
+        )
+    raise IndexError(
+        "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+        f"valid indices (got {type(item).__name__})"
+    )
 
 
 def _select(view: Any, dim: int, item: Any, number: int) -> Any:

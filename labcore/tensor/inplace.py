@@ -1,10 +1,14 @@
 """In-place operators and the tape.
 
-In: an operator that writes its first argument.  Out: the same tensor, one version on, with its new history.
-Invariant: after a write through any view, base and views agree on their history: the base's is `CopySlices` (when a view was
-written), and every other living view is given a new one that goes through the base.
-PyTorch finds stale views when their grad_fn is asked for; here the base knows its views and tells them.
+In: an operator that writes its first argument.  Out: the same tensor, one version on, with its new
+history.
+Invariant: after a write through any view, base and views agree on their history: the base's is
+`CopySlices` (when a view was written), and every other living view is given a new one that goes
+through the base.
+PyTorch finds stale views when their grad_fn is asked for; here the base knows its views and tells
+them.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,10 +21,12 @@ from .recording import finish, prepare
 from .tensor import Tensor, storage_of
 
 _UNRECORDED_VIEW = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. Given that this use case is "
-    "ambiguous and error-prone, it is forbidden. You can clarify your code by moving both the view and the inplace either "
-    "both inside the no_grad block (if you don't want the inplace to be tracked) or both outside (if you want the inplace "
-    "to be tracked).")
+    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+    "your code by moving both the view and the inplace either both inside the no_grad block (if "
+    "you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+    "tracked)."
+)
 
 
 def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
@@ -32,8 +38,10 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
         _check(target)
     storage = storage_of(target)
     if storage.inference and not mode.inference:
-        raise RuntimeError("Inplace update to inference tensor outside InferenceMode is not allowed. You can make a clone "
-                           "to get a normal tensor before doing inplace update.")
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed. You can "
+            "make a clone to get a normal tensor before doing inplace update."
+        )
     if recording:
         assert op.functional is not None
         node, plan = prepare(op.functional, args, overwrites=True)
@@ -50,14 +58,18 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
 
 def _check(target: Tensor) -> None:
     if target._requires_grad and target.grad_fn is None:
-        raise RuntimeError("a leaf Variable that requires grad is being used in an in-place operation.")
+        raise RuntimeError(
+            "a leaf Variable that requires grad is being used in an in-place operation."
+        )
     base = target._base
     if base is None:
         return
     if not target._view[1]:
         raise RuntimeError(_UNRECORDED_VIEW)
     if base._requires_grad and base.grad_fn is None:
-        raise RuntimeError("a view of a leaf Variable that requires grad is being used in an in-place operation.")
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
 
 
 def _tell_views(base: Tensor) -> None:

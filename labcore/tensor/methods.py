@@ -1,11 +1,13 @@
 """Operators as methods: `x.relu()`, `x + y`, `x.sum(dim=0)`, `x[1:]`.
 
 In: a tensor (`self`) and what the user wrote.  Out: calls of operators, nothing else.
-Invariant: every operator of the table whose first parameter is `input` is a method; the few whose method takes other arguments
-than the operator (`view(2, 3)`, `permute(0, 1)`) are written out below. A method only rewrites arguments into an operator's
-call, so running it on graph nodes under a tracer writes that call.
+Invariant: every operator of the table whose first parameter is `input` is a method; the few whose
+method takes other arguments than the operator (`view(2, 3)`, `permute(0, 1)`) are written out
+below. A method only rewrites arguments into an operator's call, so running it on graph nodes under
+a tracer writes that call.
 PyTorch generates these from native_functions.yaml.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -35,14 +37,17 @@ class Methods:
     __slots__ = ()
 
     if TYPE_CHECKING:
+
         def __getattr__(self, name: str) -> Any: ...
 
     # ---- shape ----
 
     def view(self, *shape: Any) -> Tensor:
         if len(shape) == 1 and isinstance(shape[0], dtypes.dtype):
-            raise RuntimeError("view(dtype) looks at the same bytes as another type; the lab's storages have one "
-                               "type: use to(dtype), which converts")
+            raise RuntimeError(
+                "view(dtype) looks at the same bytes as another type; the lab's storages have "
+                "one type: use to(dtype), which converts"
+            )
         return ops.view(self, sizes(shape))
 
     def reshape(self, *shape: Any) -> Tensor:
@@ -70,8 +75,10 @@ class Methods:
     @property
     def mT(self) -> Tensor:
         if len(self.shape) < 2:
-            raise RuntimeError("tensor.mT is only supported on matrices or batches of matrices. Got "
-                               f"{len(self.shape)}-D tensor.")
+            raise RuntimeError(
+                "tensor.mT is only supported on matrices or batches of matrices. Got "
+                f"{len(self.shape)}-D tensor."
+            )
         return ops.transpose(self, -2, -1)
 
     def where(self, condition: Any, other: Any) -> Tensor:
@@ -80,7 +87,7 @@ class Methods:
     # ---- type and place ----
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
-        """Another dtype, or the dtype of another tensor; the tensor itself when nothing would change."""
+        """Another dtype, or another tensor's; the tensor itself when nothing would change."""
         for arg in args:
             if isinstance(arg, dtypes.dtype):
                 dtype = arg
@@ -89,7 +96,9 @@ class Methods:
             elif hasattr(arg, "dtype"):
                 dtype, device = arg.dtype, arg.device
             else:
-                raise TypeError(f"to(): expected a dtype, a device or a tensor, but got {type(arg).__name__}")
+                raise TypeError(
+                    f"to(): expected a dtype, a device or a tensor, but got {type(arg).__name__}"
+                )
         if device is not None:
             devices.device(device)
         result = self if dtype is None else ops.to(self, dtype)
@@ -116,6 +125,13 @@ class Methods:
     def cpu(self) -> Tensor:
         return self.to("cpu")
 
+    def __invert__(self) -> Tensor:
+        if self.dtype.is_floating_point:
+            raise TypeError(
+                "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+            )
+        return ops.bitwise_not(self)
+
     # ---- parts ----
 
     def __getitem__(self, index: Any) -> Tensor:
@@ -139,13 +155,22 @@ class Methods:
 # ---- signs --------------------------------------------------------------------------------------
 
 BINARY = {
-    "add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "floordiv": "floor_divide", "mod": "remainder",
-    "pow": "pow", "matmul": "matmul", "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor",
+    "add": "add",
+    "sub": "sub",
+    "mul": "mul",
+    "truediv": "div",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "pow",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
 }
 COMPARISONS = {"eq": "eq", "ne": "ne", "lt": "lt", "le": "le", "gt": "gt", "ge": "ge"}
-UNARY = {"neg": "neg", "abs": "abs", "invert": "bitwise_not"}
+UNARY = {"neg": "neg", "abs": "abs"}
 
-# Special method -> operator, and whether the operands are swapped: what `x + 1` means, for capture too.
+# Special method -> operator, and whether the operands are swapped: what `x + 1` means.
 DUNDERS: dict[str, tuple[Op, bool]] = {}
 
 _SCALARS = (int, float, bool, np.generic)
@@ -157,6 +182,7 @@ def _operand(value: Any) -> Any:
         return value
     if isinstance(value, np.ndarray):
         from .factories import from_numpy
+
         return from_numpy(value)
     return NotImplemented
 
@@ -188,12 +214,14 @@ def _named(function: Callable, name: str, op: Op) -> Callable:
 def _unary(op: Op, name: str) -> Callable:
     def method(self: Any) -> Any:
         return op(self)
+
     return _named(method, name, op)
 
 
 def _plain(op: Op) -> Callable:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         return op(self, *args, **kwargs)
+
     return _named(method, op.name, op)
 
 

@@ -1,10 +1,12 @@
 """Grad mode and inference mode: should operators be recorded for a backward?
 
-In: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`, as context managers and decorators.
+In: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`, as context managers and
+decorators.
 Out: `mode.grad` and `mode.inference`, one pair of flags for each thread.
 Invariant: leaving a block, however it is left, restores what was before it.
 PyTorch also has forward-mode levels, multithreaded backward and saved-tensor hooks.
 """
+
 from __future__ import annotations
 
 import functools
@@ -34,7 +36,7 @@ def is_inference_mode_enabled() -> bool:
 
 
 class _Block:
-    """A context manager that can decorate a function too; each call of the function opens a block of its own."""
+    """A context manager that can decorate a function too: each call opens a block of its own."""
 
     _before: tuple[bool, bool]
 
@@ -55,13 +57,16 @@ class _Block:
 
     def __call__(self, function: F) -> F:
         if inspect.isgeneratorfunction(function):
-            raise TypeError(f"{type(self).__name__} cannot decorate the generator {function.__qualname__}: "
-                            "it would hold between the items too; open a block inside it")
+            raise TypeError(
+                f"{type(self).__name__} cannot decorate the generator {function.__qualname__}: "
+                "it would hold between the items too; open a block inside it"
+            )
 
         @functools.wraps(function)
         def inside(*args: Any, **kwargs: Any) -> Any:
             with self._again():
                 return function(*args, **kwargs)
+
         return inside  # type: ignore[return-value]
 
 
@@ -111,7 +116,10 @@ class set_grad_enabled(_Block):
 
 
 class inference_mode(_Block):
-    """Inside, nothing is recorded and new tensors keep no version: they can never take part in a backward."""
+    """Inside, nothing is recorded, and new tensors keep no version.
+
+    They can never take part in a backward.
+    """
 
     def __init__(self, enabled: bool = True) -> None:
         self.enabled = enabled

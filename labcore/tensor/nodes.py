@@ -1,11 +1,14 @@
 """The nodes of the tape: what `grad_fn` is.
 
-In: an operator that just ran, with its inputs and its result.  Out: a node that can turn the gradient of the result into
-gradients of the inputs.
-Invariant: an edge leads to an older node (`number`) or to a leaf, so the newest node first is an order in which gradients
-are complete; a node never holds the tensor whose grad_fn it is, so a tensor's memory goes when its last user lets go.
-PyTorch generates a C++ class for each operator; here one class reads the operator's rules from `ops.derivatives`.
+In: an operator that just ran, with its inputs and its result.  Out: a node that can turn the
+gradient of the result into gradients of the inputs.
+Invariant: an edge leads to an older node (`number`) or to a leaf, so the newest node first is an
+order in which gradients are complete; a node never holds the tensor whose grad_fn it is, so a
+tensor's memory goes when its last user lets go.
+PyTorch generates a C++ class for each operator; here one class reads the operator's rules from
+`ops.derivatives`.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -29,10 +32,12 @@ Edge = tuple[Any, int]  # (a Node, or a leaf Tensor that accumulates; which of t
 Grads = Sequence[Tensor | None]
 
 SECOND_TIME = (
-    "Trying to backward through the graph a second time (or directly access saved tensors after they have already been "
-    "freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). Specify "
-    "retain_graph=True if you need to backward through the graph a second time or if you need to access saved tensors "
-    "after calling backward.")
+    "Trying to backward through the graph a second time (or directly access saved tensors after "
+    "they have already been freed). Saved intermediate values of the graph are freed when you "
+    "call .backward() or autograd.grad(). Specify retain_graph=True if you need to backward "
+    "through the graph a second time or if you need to access saved tensors after calling "
+    "backward."
+)
 
 
 def edge_of(tensor: Tensor) -> Edge | None:
@@ -73,8 +78,10 @@ class Node:
     @property
     def next_functions(self) -> tuple:
         """The nodes that the gradients go to, with which of their results it is."""
-        return tuple((None, 0) if e is None else (AccumulateGrad(e[0]), 0) if isinstance(e[0], Tensor) else e
-                     for e in self.edges)
+        return tuple(
+            (None, 0) if e is None else (AccumulateGrad(e[0]), 0) if isinstance(e[0], Tensor) else e
+            for e in self.edges
+        )
 
     def apply(self, grads: Grads) -> Grads:
         """The gradients of the inputs, one for each edge, from those of the results."""
@@ -100,10 +107,12 @@ class Saved:
 
     def __init__(self, array: np.ndarray, storage: Storage) -> None:
         if storage.inference:
-            raise RuntimeError("Inference tensors cannot be saved for backward. Please do not use Tensors created in "
-                               "inference mode in computation tracked by autograd. To work around this, you can make a "
-                               "clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead "
-                               "of `torch.inference_mode()`.")
+            raise RuntimeError(
+                "Inference tensors cannot be saved for backward. Please do not use Tensors "
+                "created in inference mode in computation tracked by autograd. To work around "
+                "this, you can make a clone to get a normal tensor and use it in autograd, or "
+                "use `torch.no_grad()` instead of `torch.inference_mode()`."
+            )
         self.array, self.storage, self.version = array, storage, storage.version
 
     def value(self, source: str) -> Tensor:
@@ -112,10 +121,12 @@ class Saved:
         tensor._storage = self.storage
         if self.storage.version != self.version:
             raise RuntimeError(
-                f"one of the variables needed for gradient computation has been modified by an inplace operation: "
-                f"[torch.{tensor.dtype.title}Tensor {list(tensor.shape)}]{source} is at version {self.storage.version}; "
-                f"expected version {self.version} instead. Save a copy with .clone() before the in-place operation, or "
-                f"use the operator that writes a new tensor.")
+                "one of the variables needed for gradient computation has been modified by an "
+                f"inplace operation: [torch.{tensor.dtype.title}Tensor "
+                f"{list(tensor.shape)}]{source} is at version {self.storage.version}; expected "
+                f"version {self.version} instead. Save a copy with .clone() before the in-place "
+                "operation, or use the operator that writes a new tensor."
+            )
         return tensor
 
 
@@ -134,13 +145,21 @@ Layout = tuple[Any, tuple[int, ...], Any]  # shape, strides, dtype: a TensorMeta
 class OperatorNode(Node):
     """An operator's call, with just what the rules of its `wanted` parameters read.
 
-    `values` has tensors as `Saved` and numbers as they are; `layouts` what is known of tensors not saved.
+    `values` has tensors as `Saved` and numbers as they are; `layouts` what is known of tensors not
+    saved.
     """
 
     __slots__ = ("layouts", "op", "values", "wanted")
 
-    def __init__(self, op: Op, name: str, edges: Sequence[Edge | None], wanted: tuple[str, ...],
-                 values: dict[str, Any], layouts: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        op: Op,
+        name: str,
+        edges: Sequence[Edge | None],
+        wanted: tuple[str, ...],
+        values: dict[str, Any],
+        layouts: dict[str, Any],
+    ) -> None:
         super().__init__(name, edges)
         self.op, self.wanted, self.layouts = op, wanted, layouts
         self.values: dict[str, Any] | None = values
@@ -179,7 +198,9 @@ class OperatorNode(Node):
     def release(self) -> None:
         # A node that saved nothing can be walked again, as in PyTorch, where a number beside a
         # tensor is saved as a tensor.
-        if self.values and any(n == "other" or type(v) in (Saved, list) for n, v in self.values.items()):
+        if self.values and any(
+            n == "other" or type(v) in (Saved, list) for n, v in self.values.items()
+        ):
             self.values = None
 
 
@@ -194,7 +215,9 @@ class FunctionNode(Node):
 
     __slots__ = ("backward", "results")
 
-    def __init__(self, name: str, edges: Sequence[Edge | None], backward: Callable, results: list[TensorMeta]) -> None:
+    def __init__(
+        self, name: str, edges: Sequence[Edge | None], backward: Callable, results: list[TensorMeta]
+    ) -> None:
         super().__init__(name, edges)
         self.backward: Callable | None = backward
         self.results = results
@@ -202,10 +225,15 @@ class FunctionNode(Node):
     def apply(self, grads: Grads) -> Grads:
         if self.backward is None:
             raise RuntimeError(SECOND_TIME)
-        full = [ops.zeros(tuple(m.shape), m.dtype) if g is None else g for g, m in zip(grads, self.results)]
+        full = [
+            ops.zeros(tuple(m.shape), m.dtype) if g is None else g
+            for g, m in zip(grads, self.results)
+        ]
         found = self.backward(*full)
         if len(found) != len(self.edges):
-            raise RuntimeError(f"{self._name} returned {len(found)} gradients for {len(self.edges)} inputs")
+            raise RuntimeError(
+                f"{self._name} returned {len(found)} gradients for {len(self.edges)} inputs"
+            )
         return found
 
     def release(self) -> None:
@@ -216,7 +244,7 @@ Step = tuple[Op, tuple]  # a view operator and its arguments after the tensor
 
 
 class ViewNode(Node):
-    """The history of a view whose base was written to: the way from the base to the view, backwards."""
+    """The history of a view whose base was written to: the way from base to view, backwards."""
 
     __slots__ = ("base", "steps")
 

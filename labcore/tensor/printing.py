@@ -1,9 +1,11 @@
 """A tensor as text: `tensor([1.0000, 2.5000], grad_fn=<MulBackward0>)`.
 
 In: a tensor.  Out: PyTorch's text for it, character by character.
-Invariant: one width and one notation serve all elements; beyond `threshold` elements only the edges are looked at.
+Invariant: one width and one notation serve all elements; beyond `threshold` elements only the edges
+are looked at.
 PyTorch has more notations: complex numbers, sparse and quantized layouts, named dimensions.
 """
+
 from __future__ import annotations
 
 import math
@@ -28,10 +30,20 @@ class _Options:
 options = _Options()
 
 
-def set_printoptions(precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
-                     linewidth: int | None = None, profile: str | None = None, sci_mode: bool | None = None) -> None:
+def set_printoptions(
+    precision: int | None = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
     """How tensors are printed; `profile` is "default", "short" or "full"."""
-    profiles = {"default": (4, 1000, 3, 80), "short": (2, 1000, 2, 80), "full": (4, math.inf, 3, 80)}
+    profiles = {
+        "default": (4, 1000, 3, 80),
+        "short": (2, 1000, 2, 80),
+        "full": (4, math.inf, 3, 80),
+    }
     names = ("precision", "threshold", "edgeitems", "linewidth")
     if profile is not None:
         for name, value in zip(names, profiles[profile]):
@@ -43,7 +55,7 @@ def set_printoptions(precision: int | None = None, threshold: int | None = None,
 
 
 class _Notation:
-    """How one element is written: plain (`2.5000`), whole (`2.`) or with an exponent (`2.5000e+06`)."""
+    """How an element is written: plain (`2.5000`), whole (`2.`), with exponent (`2.5000e+06`)."""
 
     def __init__(self, values: np.ndarray) -> None:
         self.floating = values.dtype.kind == "f"
@@ -134,7 +146,7 @@ def _nested(array: np.ndarray, indent: int, summarize: bool, notation: _Notation
 def _lines(texts: list[str], indent: int, width: int) -> str:
     """A row of elements, broken where the line ends."""
     count = max(1, (options.linewidth - indent) // width)
-    rows = [", ".join(texts[i:i + count]) for i in range(0, len(texts), count)]
+    rows = [", ".join(texts[i : i + count]) for i in range(0, len(texts), count)]
     return "[" + (",\n" + " " * (indent + 1)).join(rows) + "]"
 
 

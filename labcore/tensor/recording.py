@@ -1,9 +1,11 @@
 """Which node an operator's call gets.
 
-In: an operator, its arguments, its result.  Out: an `OperatorNode` with edges to where the arguments came from.
-Invariant: what a rule does not read is not kept. Which that is, is worked out once for each operator and set of
-arguments that require grad, and kept as a `Plan`.
+In: an operator, its arguments, its result.  Out: an `OperatorNode` with edges to where the
+arguments came from.
+Invariant: what a rule does not read is not kept. Which that is, is worked out once for each
+operator and set of arguments that require grad, and kept as a `Plan`.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -26,12 +28,15 @@ class Plan:
 
     def __init__(self, op: Op, wanted: tuple[str, ...]) -> None:
         position = {name: number for number, name in enumerate(op.signature.parameters)}
-        read = {name for param in wanted for name in getattr(op.derivatives.get(param), "reads", ())}
+        read = {
+            name for param in wanted for name in getattr(op.derivatives.get(param), "reads", ())
+        }
         self.wanted = wanted
         self.out, self.out_layout = "out" in read, "out_meta" in read
         self.values: list[Place] = [(name, position[name]) for name in position if name in read]
-        self.layouts: list[Place] = [(name, position[name]) for name in position
-                                     if name in wanted or f"{name}_meta" in read]
+        self.layouts: list[Place] = [
+            (name, position[name]) for name in position if name in wanted or f"{name}_meta" in read
+        ]
         self.reach = max((at + 1 for _, at in self.values + self.layouts), default=0)
 
 
@@ -42,7 +47,8 @@ _names: dict[Op, str] = {}
 def prepare(op: Op, args: tuple, overwrites: bool = False) -> tuple[OperatorNode, Plan]:
     """The node of a call that is about to run; `finish` adds what is known only of its result.
 
-    `overwrites`: the call writes its first argument, so a copy of that is saved where a rule reads it.
+    `overwrites`: the call writes its first argument, so a copy of that is saved where a rule reads
+    it.
     """
     where, edges = [], []
     for position, value in enumerate(args):
@@ -52,7 +58,9 @@ def prepare(op: Op, args: tuple, overwrites: bool = False) -> tuple[OperatorNode
             if value._requires_grad:
                 where.append(position)
                 edges.append(edge_of(value))
-        elif isinstance(value, (list, tuple)) and any(isinstance(v, Tensor) and v._requires_grad for v in value):
+        elif isinstance(value, (list, tuple)) and any(
+            isinstance(v, Tensor) and v._requires_grad for v in value
+        ):
             where.append(position)
             edges.extend([edge_of(v) for v in value])
     key = (op, *where)
@@ -90,8 +98,12 @@ def layout(value: Any) -> Any:
 
 # ---- names --------------------------------------------------------------------------------------
 
-_FIXED = {"_to_copy": "ToCopyBackward0", "copy": "CopyBackwards", "full_like": "FillBackward0",
-          "zeros_like": "ZeroBackward0"}
+_FIXED = {
+    "_to_copy": "ToCopyBackward0",
+    "copy": "CopyBackwards",
+    "full_like": "FillBackward0",
+    "zeros_like": "ZeroBackward0",
+}
 _NUMBERED = {"sum", "mean"}  # 0 over everything, 1 over some axes
 
 
@@ -103,9 +115,13 @@ def node_name(op: Op, args: tuple) -> str:
         return _MATMUL.get((args[0].ndim, args[1].ndim), "BmmBackward0")
     if op.name == "pow":
         numbers = (isinstance(args[0], Tensor), isinstance(args[1], Tensor))
-        return {(True, True): "PowBackward1", (False, True): "PowBackward2"}.get(numbers, "PowBackward0")
+        return {(True, True): "PowBackward1", (False, True): "PowBackward2"}.get(
+            numbers, "PowBackward0"
+        )
     if op.name == "clamp":
-        return "ClampBackward0" if any(isinstance(a, Tensor) for a in args[1:]) else "ClampBackward1"
+        return (
+            "ClampBackward0" if any(isinstance(a, Tensor) for a in args[1:]) else "ClampBackward1"
+        )
     name = _names.get(op)
     if name is None:
         name = _names[op] = _FIXED.get(op.name) or _camel(op) + "Backward0"

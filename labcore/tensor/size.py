@@ -2,6 +2,7 @@
 
 Invariant: it is a tuple and equals one; slicing, adding and repeating keep the type, as in PyTorch.
 """
+
 from __future__ import annotations
 
 from math import prod

@@ -1,10 +1,13 @@
 """`Storage`: the memory that tensors are views of, and the count of writes to it.
 
-In: a numpy array that owns, or looks into, some memory.  Out: that memory as one flat array, its address, its version.
-Invariant: tensors share memory exactly when they share their storage object (or, after `.data`, its `memory`);
-every in-place operator counts `version` up, which is how a stale saved tensor is found out.
-Memory of another device is another class with the same four names. PyTorch's storages can also grow and be freed early.
+In: a numpy array that owns, or looks into, some memory.  Out: that memory as one flat array, its
+address, its version.
+Invariant: tensors share memory exactly when they share their storage object (or, after `.data`, its
+`memory`); every in-place operator counts `version` up, which is how a stale saved tensor is found
+out. Memory of another device is another class with the same four names. PyTorch's storages can also
+grow and be freed early.
 """
+
 from __future__ import annotations
 
 import numpy as np
@@ -23,7 +26,9 @@ class Storage:
         self._array = array
         self._memory: np.ndarray | None = None  # flat; made when somebody asks
         self.version = 0
-        self.inference = inference  # made under inference_mode: no versions, so never saved for a backward
+        self.inference = (
+            inference  # made under inference_mode: no versions, so never saved for a backward
+        )
 
     @property
     def memory(self) -> np.ndarray:

@@ -1,9 +1,11 @@
 """`assert_close`: are two results the same, up to rounding?
 
-In: tensors, arrays, numbers, None, or nested sequences and mappings of them.  Out: nothing, or an AssertionError with figures.
-Invariant: |actual - expected| <= atol + rtol * |expected| for every element, in the tolerances PyTorch has for the type; the
-message is PyTorch's. Left out: sparse and quantized layouts.
+In: tensors, arrays, numbers, None, or nested sequences and mappings of them.  Out: nothing, or an
+AssertionError with figures.
+Invariant: |actual - expected| <= atol + rtol * |expected| for every element, in the tolerances
+PyTorch has for the type; the message is PyTorch's. Left out: sparse and quantized layouts.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,14 +34,28 @@ class _Options:
     msg: Message
 
 
-def assert_close(actual: Any, expected: Any, *, rtol: float | None = None, atol: float | None = None,
-                 equal_nan: bool = False, check_device: bool = True, check_dtype: bool = True,
-                 check_stride: bool = False, msg: Message = None) -> None:
-    """Raise AssertionError unless `actual` and `expected` are close; `msg` replaces the message or edits it."""
+def assert_close(
+    actual: Any,
+    expected: Any,
+    *,
+    rtol: float | None = None,
+    atol: float | None = None,
+    equal_nan: bool = False,
+    check_device: bool = True,
+    check_dtype: bool = True,
+    check_stride: bool = False,
+    msg: Message = None,
+) -> None:
+    """Raise AssertionError unless `actual` and `expected` are close.
+
+    `msg` replaces the message, or is called with it.
+    """
     options = _Options(rtol, atol, equal_nan, check_device, check_dtype, check_stride, msg)
     if (rtol is None) != (atol is None):
         missing = "rtol" if rtol is None else "atol"
-        raise ValueError(f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}.")
+        raise ValueError(
+            f"Both 'rtol' and 'atol' must be either specified or omitted, but got no {missing}."
+        )
     _compare(actual, expected, (), options)
 
 
@@ -49,7 +65,11 @@ def _compare(actual: Any, expected: Any, path: tuple, options: _Options) -> None
         _compare_mappings(actual, expected, path, options)
     elif _all(pair, (list, tuple)):
         if len(actual) != len(expected):
-            _fail(f"The length of the sequences mismatch: {len(actual)} != {len(expected)}", path, options)
+            _fail(
+                f"The length of the sequences mismatch: {len(actual)} != {len(expected)}",
+                path,
+                options,
+            )
         for index, (a, e) in enumerate(zip(actual, expected)):
             _compare(a, e, (*path, index), options)
     elif actual is None or expected is None:
@@ -61,9 +81,14 @@ def _compare(actual: Any, expected: Any, path: tuple, options: _Options) -> None
     elif _all(pair, (int, float, np.number)) and not any(isinstance(v, bool) for v in pair):
         _compare_numbers(actual, expected, path, options)
     elif _all(pair, Tensor) or _all(pair, np.ndarray):
-        _compare_tensors(*(v if isinstance(v, Tensor) else from_numpy(v) for v in pair), path, options)
+        _compare_tensors(
+            *(v if isinstance(v, Tensor) else from_numpy(v) for v in pair), path, options
+        )
     else:
-        raise TypeError(f"No comparison pair was able to handle inputs of type {type(actual)} and {type(expected)}.")
+        raise TypeError(
+            f"No comparison pair was able to handle inputs of type {type(actual)} and "
+            f"{type(expected)}."
+        )
 
 
 def _all(pair: tuple, kinds: Any) -> bool:
@@ -81,9 +106,13 @@ def _fail(text: str, path: tuple, options: _Options) -> None:
 def _compare_mappings(actual: Mapping, expected: Mapping, path: tuple, options: _Options) -> None:
     missing, additional = set(expected) - set(actual), set(actual) - set(expected)
     if missing or additional:
-        _fail("The keys of the mappings do not match:\n"
-              f"Missing keys in the actual mapping: {sorted(missing, key=str)}\n"
-              f"Additional keys in the actual mapping: {sorted(additional, key=str)}", path, options)
+        _fail(
+            "The keys of the mappings do not match:\nMissing keys in the actual mapping: "
+            f"{sorted(missing, key=str)}\nAdditional keys in the actual mapping: "
+            f"{sorted(additional, key=str)}",
+            path,
+            options,
+        )
     for key in expected:
         _compare(actual[key], expected[key], (*path, key), options)
 
@@ -98,7 +127,10 @@ def _tolerances(options: _Options, *types: dtypes.dtype) -> tuple[float, float]:
 def _compare_numbers(actual: Any, expected: Any, path: tuple, options: _Options) -> None:
     if options.check_dtype and type(actual) is not type(expected):
         _fail(f"The (d)types do not match: {type(actual)} != {type(expected)}.", path, options)
-    types = [dtypes.float64 if isinstance(v, (float, np.floating)) else dtypes.int64 for v in (actual, expected)]
+    types = [
+        dtypes.float64 if isinstance(v, (float, np.floating)) else dtypes.int64
+        for v in (actual, expected)
+    ]
     rtol, atol = _tolerances(options, *types)
     if not np.isclose(actual, expected, rtol, atol, options.equal_nan):
         _fail(_scalar_text(actual, expected, rtol, atol), path, options)
@@ -114,19 +146,25 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: tuple, options: _Op
         facts.append(("dtype", actual.dtype, expected.dtype))
     for name, have, want in facts:
         if have != want:
-            _fail(f"The values for attribute '{name}' do not match: {have} != {want}.", path, options)
+            _fail(
+                f"The values for attribute '{name}' do not match: {have} != {want}.", path, options
+            )
     rtol, atol = _tolerances(options, actual.dtype, expected.dtype)
     a, e = _same_type(actual.array, expected.array)
     with np.errstate(all="ignore"):
         close = np.asarray(np.isclose(a, e, rtol, atol, options.equal_nan))
     if close.all():
         return
-    text = _tensor_text(a, e, close, rtol, atol) if a.ndim else _scalar_text(a.item(), e.item(), rtol, atol)
+    text = (
+        _tensor_text(a, e, close, rtol, atol)
+        if a.ndim
+        else _scalar_text(a.item(), e.item(), rtol, atol)
+    )
     _fail(text, path, options)
 
 
 def _same_type(actual: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Both in the type that holds either; integers and bools in int64, so that differences exist."""
+    """Both in the type that holds either; integers and bools in int64, to have differences."""
     common = np.result_type(actual, expected)
     if common.kind != "f":
         common = np.dtype(np.int64)
@@ -136,10 +174,21 @@ def _same_type(actual: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np
 def _scalar_text(actual: Any, expected: Any, rtol: float, atol: float) -> str:
     difference = abs(actual - expected)
     relative = float("inf") if expected == 0 else difference / abs(expected)
-    return _text("Scalars", f"Expected {expected} but got {actual}.", difference, None, relative, None, rtol, atol)
+    return _text(
+        "Scalars",
+        f"Expected {expected} but got {actual}.",
+        difference,
+        None,
+        relative,
+        None,
+        rtol,
+        atol,
+    )
 
 
-def _tensor_text(actual: np.ndarray, expected: np.ndarray, close: np.ndarray, rtol: float, atol: float) -> str:
+def _tensor_text(
+    actual: np.ndarray, expected: np.ndarray, close: np.ndarray, rtol: float, atol: float
+) -> str:
     with np.errstate(all="ignore"):
         difference = np.where(close, 0, np.abs(actual - expected))
         relative = np.where(close, 0, difference / np.abs(expected))
@@ -156,12 +205,26 @@ def _greatest(values: np.ndarray) -> tuple[Any, tuple[int, ...]]:
     return values[place].item(), tuple(int(i) for i in place)
 
 
-def _text(what: str, extra: str, absolute: Any, at: Sequence[int] | None, relative: Any,
-          relative_at: Sequence[int] | None, rtol: float, atol: float) -> str:
+def _text(
+    what: str,
+    extra: str,
+    absolute: Any,
+    at: Sequence[int] | None,
+    relative: Any,
+    relative_at: Sequence[int] | None,
+    rtol: float,
+    atol: float,
+) -> str:
     exact = rtol == 0 and atol == 0
     lines = [f"{what} are not {'equal' if exact else 'close'}!", "", extra]
-    for kind, value, index, limit in (("absolute", absolute, at, atol), ("relative", relative, relative_at, rtol)):
-        line = f"{kind.title()} difference: {value}" if index is None else \
-            f"Greatest {kind} difference: {value} at index {index}"
+    for kind, value, index, limit in (
+        ("absolute", absolute, at, atol),
+        ("relative", relative, relative_at, rtol),
+    ):
+        line = (
+            f"{kind.title()} difference: {value}"
+            if index is None
+            else f"Greatest {kind} difference: {value} at index {index}"
+        )
         lines.append(line if exact else f"{line} (up to {limit} allowed)")
     return "\n".join(lines)

@@ -1,10 +1,13 @@
 """`Timer`: how long does a statement take?
 
-In: a statement, what it needs, a number of threads.  Out: a `Measurement` with all times that were taken.
-Invariant: a block of runs is long enough that the clock and the loop do not count; the garbage collector rests while the clock
-runs; the number of threads holds during the measurement only. One thread is the default, as in PyTorch.
+In: a statement, what it needs, a number of threads.  Out: a `Measurement` with all times that were
+taken.
+Invariant: a block of runs is long enough that the clock and the loop do not count; the garbage
+collector rests while the clock runs; the number of threads holds during the measurement only. One
+thread is the default, as in PyTorch.
 Left out: C++ statements, instruction counts by callgrind, comparison tables.
 """
+
 from __future__ import annotations
 
 import timeit
@@ -64,8 +67,10 @@ class Measurement:
         plural = "s" if blocks != 1 else ""
         runs = "run" if self.number_per_run == 1 else "runs"
         threads = "thread" if self.num_threads == 1 else "threads"
-        lines.append(f"  {blocks} measurement{plural}, {self.number_per_run} {runs} per measurement, "
-                     f"{self.num_threads} {threads}")
+        lines.append(
+            f"  {blocks} measurement{plural}, {self.number_per_run} {runs} per measurement, "
+            f"{self.num_threads} {threads}"
+        )
         return "\n".join(lines)
 
 
@@ -76,8 +81,15 @@ def _unit(seconds: float) -> tuple[float, str]:
 class Timer:
     """Times `stmt` after one run of `setup`; both see `globals` and the lab as `torch`."""
 
-    def __init__(self, stmt: str = "pass", setup: str = "pass", *, globals: dict[str, Any] | None = None,
-                 num_threads: int = 1, label: str | None = None) -> None:
+    def __init__(
+        self,
+        stmt: str = "pass",
+        setup: str = "pass",
+        *,
+        globals: dict[str, Any] | None = None,
+        num_threads: int = 1,
+        label: str | None = None,
+    ) -> None:
         import labcore
 
         self.stmt, self.setup, self.num_threads, self.label = stmt, setup, num_threads, label
