@@ -1,20 +1,33 @@
 """The operators: one table, every operator a module attribute (`ops.add`, `ops.relu` ...).
 
 In: numpy arrays, metas, or whatever the interpreter on top of the stack takes.  Out: see `op.py`.
-Invariant: importing this package registers all operators and their derivatives; nothing registers later.
+Invariant: importing this package registers all operators and their derivatives; nothing registers
+later.
 
     promote     which type comes out            broadcast   which shape and strides come out
     pointwise   element by element              elementwise what these have in common
     formulas    what numpy has no ufunc for     reductions  along axes
-    views       other shape, same storage       composites  input, view or copy: decided by the layout
-    linear      matmul                          joining     cat, stack, scatters
+    views       other shape, same storage       composites  input, view or copy: decided by the
+    layout linear      matmul                          joining     cat, stack, scatters
     factories   tensors from nothing            random      and from chance
     inplace     the pointwise ones, written into the first operand
     derivatives how a rule is written and run   gradient_rules  the rules
 """
-from .op import OPS as OPS, Op as Op
-from . import pointwise, reductions, views, composites, linear, joining, factories, random  # noqa: F401
-from . import inplace, gradient_rules  # noqa: F401
+
+from . import (  # noqa: F401  importing them fills the table
+    composites,
+    factories,
+    gradient_rules,
+    inplace,
+    joining,
+    linear,
+    pointwise,
+    random,
+    reductions,
+    views,
+)
+from .op import OPS as OPS
+from .op import Op as Op
 from .tracer import Tracer as Tracer
 
 globals().update(OPS)

@@ -1,9 +1,11 @@
 """How shapes join, and which strides a pointwise result gets.
 
 In: shapes and strides of the operands.  Out: shape and strides of the result.
-Invariant: strides are those of PyTorch's TensorIterator: operands that agree on an order of axes hand it on to the result, so the
-result of an operation on transposed tensors is laid out transposed. PyTorch also has channels-last as a named format.
+Invariant: strides are those of PyTorch's TensorIterator: operands that agree on an order of axes
+hand it on to the result, so the result of an operation on transposed tensors is laid out
+transposed. PyTorch also has channels-last as a named format.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -30,8 +32,10 @@ def _broadcast_two(a: Ints, b: Ints) -> Ints:
     a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
     for axis in reversed(range(ndim)):
         if a[axis] != b[axis] and a[axis] != 1 and b[axis] != 1:
-            raise RuntimeError(f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) "
-                               f"at non-singleton dimension {axis}")
+            raise RuntimeError(
+                f"The size of tensor a ({a[axis]}) must match the size of tensor b ({b[axis]}) "
+                f"at non-singleton dimension {axis}"
+            )
     return tuple(m if n == 1 else n for n, m in zip(a, b))
 
 
@@ -40,7 +44,9 @@ def is_dense(shape: Ints, stride: Ints) -> bool:
     if 0 in shape:
         return True
     step = 1
-    for size, stride_ in sorted(((n, s) for n, s in zip(shape, stride) if n != 1), key=lambda axis: axis[1]):
+    for size, stride_ in sorted(
+        ((n, s) for n, s in zip(shape, stride) if n != 1), key=lambda axis: axis[1]
+    ):
         if stride_ != step:
             return False
         step *= size
@@ -48,7 +54,7 @@ def is_dense(shape: Ints, stride: Ints) -> bool:
 
 
 def pointwise_strides(shape: Ints, operands: Sequence[TensorMeta]) -> Ints:
-    """The strides of a new tensor that holds a pointwise result of `operands` (`NUMBER` stands for a Python number)."""
+    """The strides of a pointwise result of `operands` (`NUMBER` for a Python number)."""
     if all(m.shape == shape for m in operands):
         if all(m.is_contiguous for m in operands):
             return contiguous_strides(shape)
@@ -73,7 +79,7 @@ def _stretched(meta: TensorMeta, shape: Ints) -> Ints:
 
 
 def _axis_order(shape: Ints, strides: Sequence[Ints]) -> list[int]:
-    """The axes from the fastest to the slowest: an insertion sort, since axes may not be comparable."""
+    """The axes, fastest first: an insertion sort, since two axes may not be comparable."""
     order = list(reversed(range(len(shape))))
     for start in range(1, len(order)):
         moving = start
@@ -101,7 +107,7 @@ def _compare(first: int, second: int, shape: Ints, strides: Sequence[Ints]) -> i
 
 
 def dense_strides(meta: TensorMeta) -> Ints:
-    """The strides of a copy that preserves the layout: the same where there are no gaps, else the same order."""
+    """The strides of a copy: the same where there are no gaps, else in the same order."""
     if is_dense(meta.shape, meta.stride):
         return meta.stride
     return pointwise_strides(meta.shape, [meta])

@@ -1,10 +1,15 @@
-"""Operators whose result is the input itself, a view of it, or a copy: `reshape flatten t contiguous to`.
+"""Operators whose result is the input itself, a view of it, or a copy: `reshape flatten t
+contiguous to`.
 
-In: anything with a `.meta` (a tensor, a node) when composed; arrays or metas like every other operator otherwise.
-Out: what PyTorch would return: `x.contiguous()` of a contiguous x *is* x, and so is `x.to(x.dtype)`.
+In: anything with a `.meta` (a tensor, a node) when composed; arrays or metas like every other
+operator otherwise.
+Out: what PyTorch would return: `x.contiguous()` of a contiguous x *is* x, and so is
+`x.to(x.dtype)`.
 Invariant: `compose` calls operators only; kernel and meta agree with what it composes.
-PyTorch names such operators CompositeImplicitAutograd and takes them apart before autograd, as the lab does.
+PyTorch names such operators CompositeImplicitAutograd and takes them apart before autograd, as the
+lab does.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -30,6 +35,7 @@ def _copied(input: ndarray, out: TensorMeta) -> ndarray:
 
 
 # ---- the copies ---------------------------------------------------------------------------------
+
 
 def _clone_meta(input: TensorMeta, contiguous: bool = False) -> TensorMeta:
     if contiguous:
@@ -57,6 +63,7 @@ to_copy = _copy_op("_to_copy", _to_meta)
 
 # ---- the composites -----------------------------------------------------------------------------
 
+
 def _composite(name: str, meta: Callable, kernel: Callable, compose: Callable) -> Op:
     return register(name, "composite", kernel, meta, compose=compose)
 
@@ -70,16 +77,24 @@ def _contiguous_kernel(input: ndarray) -> ndarray:
     return input if meta_of(input).is_contiguous else _copied(input, out)
 
 
-_composite("contiguous", _contiguous_meta, _contiguous_kernel,
-           lambda input: input if input.meta.is_contiguous else clone(input, True))
+_composite(
+    "contiguous",
+    _contiguous_meta,
+    _contiguous_kernel,
+    lambda input: input if input.meta.is_contiguous else clone(input, True),
+)
 
 
 def _to_kernel(input: ndarray, dtype: dtype) -> ndarray:
     return input if input.dtype == dtype.numpy else to_copy.kernel(input, dtype)
 
 
-_composite("to", lambda input, dtype: input if input.dtype is dtype else _to_meta(input, dtype), _to_kernel,
-           lambda input, dtype: input if input.meta.dtype is dtype else to_copy(input, dtype))
+_composite(
+    "to",
+    lambda input, dtype: input if input.dtype is dtype else _to_meta(input, dtype),
+    _to_kernel,
+    lambda input, dtype: input if input.meta.dtype is dtype else to_copy(input, dtype),
+)
 
 
 def _reshape_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
@@ -114,7 +129,7 @@ def flat_shape(shape: Sequence[int], start_dim: int, end_dim: int) -> tuple[int,
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if not shape:
         return (1,)
-    return (*shape[:first], prod(shape[first:last + 1]), *shape[last + 1:])
+    return (*shape[:first], prod(shape[first : last + 1]), *shape[last + 1 :])
 
 
 def _flatten_meta(input: TensorMeta, start_dim: int = 0, end_dim: int = -1) -> TensorMeta:

@@ -1,17 +1,22 @@
 """How gradients go backwards through each operator: one rule for each differentiable parameter.
 
-In: the gradient of an operator's result.  Out: the gradients of its parameters, in their shapes and types.
-Invariant: a rule calls operators only, so the same rule runs eagerly for the tape and under a tracer for the joint graph; a rule
-reads exactly what its parameters name, so that is what has to be kept until the backward:
+In: the gradient of an operator's result.  Out: the gradients of its parameters, in their shapes and
+types.
+Invariant: a rule calls operators only, so the same rule runs eagerly for the tape and under a
+tracer for the joint graph; a rule reads exactly what its parameters name, so that is what has to be
+kept until the backward:
 
     grad            the gradient of the result
     <parameter>     the value of the operator's parameter of that name (a tensor is saved for this)
     out             the value of the result (saved as well)
-    <parameter>_meta, out_meta      shape, strides and type only (nothing is saved); None for a number
+    <parameter>_meta, out_meta      shape, strides and type only (nothing is saved); None for a
+    number
 
-A rule may ignore broadcasting and types: `gradients` sums over repeated axes and casts back. At kinks the convention is PyTorch's.
+A rule may ignore broadcasting and types: `gradients` sums over repeated axes and casts back. At
+kinks the convention is PyTorch's.
 PyTorch keeps these rules in derivatives.yaml and generates C++ from them.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -25,9 +30,15 @@ Rule = Callable[..., Any]
 
 
 def derivative(name: str, **rules: Rule) -> None:
-    """Give the operator `name` a rule for each named parameter. Raises ValueError for names it does not have."""
+    """Give the operator `name` a rule for each named parameter, or raise ValueError."""
     op = OPS[name]
-    known = {"grad", "out", "out_meta", *op.signature.parameters, *(f"{p}_meta" for p in op.signature.parameters)}
+    known = {
+        "grad",
+        "out",
+        "out_meta",
+        *op.signature.parameters,
+        *(f"{p}_meta" for p in op.signature.parameters),
+    }
     for param, rule in rules.items():
         unknown = {param, *signature(rule).parameters} - known
         if unknown:
@@ -37,18 +48,22 @@ def derivative(name: str, **rules: Rule) -> None:
 
 
 def saves(op: Op, wanted: Iterable[str]) -> tuple[str, ...]:
-    """The parameters (and "out") whose values the rules for `wanted` read: what a tape has to keep."""
+    """The parameters (and "out") whose values the rules for `wanted` read: what a tape keeps."""
     found: dict[str, None] = {}
     for param in wanted:
-        found.update((name, None) for name in op.derivatives[param].reads if not name.endswith("_meta"))
+        found.update(
+            (name, None) for name in op.derivatives[param].reads if not name.endswith("_meta")
+        )
     return tuple(found)
 
 
-def gradients(op: Op, bound: dict[str, Any], out: Any, grad: Any, wanted: Iterable[str]) -> dict[str, Any]:
+def gradients(
+    op: Op, bound: dict[str, Any], out: Any, grad: Any, wanted: Iterable[str]
+) -> dict[str, Any]:
     """The gradient of each parameter in `wanted`; a list of gradients for a list of tensors.
 
-    bound: the call's arguments by parameter (`op.bind`), defaults included. A tensor that `saves` does not
-    name may be replaced by its TensorMeta, and so may `out`.
+    bound: the call's arguments by parameter (`op.bind`), defaults included. A tensor that `saves`
+    does not name may be replaced by its TensorMeta, and so may `out`.
     """
     values = {**bound, "out": out}
     return {param: apply(op.derivatives[param], values, grad, bound[param]) for param in wanted}
@@ -56,7 +71,10 @@ def gradients(op: Op, bound: dict[str, Any], out: Any, grad: Any, wanted: Iterab
 
 def apply(rule: Rule, values: dict[str, Any], grad: Any, operand: Any) -> Any:
     """One rule, then the sum over broadcast axes and the cast to the operand's type."""
-    read = {name: meta_of(values[name[:-5]]) if name.endswith("_meta") else values[name] for name in rule.reads}
+    read = {
+        name: meta_of(values[name[:-5]]) if name.endswith("_meta") else values[name]
+        for name in rule.reads
+    }
     found = rule(grad, **read)
     if isinstance(operand, (list, tuple)):
         return [fit(g, meta_of(o)) for g, o in zip(found, operand)]
@@ -71,7 +89,7 @@ def meta_of(value: Any) -> Any:
 
 
 def fit(grad: Any, like: TensorMeta) -> Any:
-    """`grad` summed to the shape of `like` and cast to its type: broadcasting and promotion, backwards."""
+    """`grad` summed to `like`'s shape and cast to its type: broadcasting backwards."""
     have = meta_of(grad)
     if have.shape != like.shape:
         grad = _sum_to(grad, have.shape, like.shape)

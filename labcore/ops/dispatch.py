@@ -1,9 +1,11 @@
 """Who carries out an operator: the interpreter on top of this thread's stack.
 
-At the bottom is eager mode, installed by `tensor/`.  A tracer pushed on top writes graph nodes instead; the same derivative
-rule therefore serves the eager tape and the joint graph.
-PyTorch has a dispatcher with some twenty keys; the idea kept here is that one call has several meanings.
+At the bottom is eager mode, installed by `tensor/`.  A tracer pushed on top writes graph nodes
+instead; the same derivative rule therefore serves the eager tape and the joint graph.
+PyTorch has a dispatcher with some twenty keys; the idea kept here is that one call has several
+meanings.
 """
+
 from __future__ import annotations
 
 import threading

@@ -1,9 +1,12 @@
-"""What all pointwise operators have in common: how a row of their table becomes kernel and meta rule.
+"""What all pointwise operators have in common: how a row of their table becomes kernel and meta
+rule.
 
 In: a function on numpy arrays and a `Rule` for types.  Out: a registered operator.
-Invariant: kernels check their operands by the meta rule, except on the direct way, where there is nothing that could be wrong.
+Invariant: kernels check their operands by the meta rule, except on the direct way, where there is
+nothing that could be wrong.
 PyTorch vectorizes these in C++ (TensorIterator); numpy's ufuncs play that part here.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -19,7 +22,9 @@ from .broadcast import NUMBER, broadcast_shapes, dense_strides, pointwise_stride
 from .op import Op, naming, register
 from .promote import check_number, result_type
 
-Compute = Callable[..., Any]  # compute(*arrays, out=None): a ufunc, or a function that is called like one
+Compute = Callable[
+    ..., Any
+]  # compute(*arrays, out=None): a ufunc, or a function that is called like one
 Check = Callable[[dtypes.dtype, tuple], None]
 
 
@@ -27,7 +32,8 @@ Check = Callable[[dtypes.dtype, tuple], None]
 class Rule:
     """The type rule of a pointwise operator.
 
-    common: the type it computes in, from its operands.  result: the type of the result, when not the same.
+    common: the type it computes in, from its operands.  result: the type of the result, when not
+    the same.
     check: gets common type and operands, and raises for what the operator refuses.
     """
 
@@ -46,7 +52,9 @@ class Rule:
         return common, self.result or common
 
     def meta(self, *operands: Any) -> TensorMeta:
-        broadcast_shapes(*[m.shape for m in operands if isinstance(m, TensorMeta)])  # its error comes first
+        broadcast_shapes(
+            *[m.shape for m in operands if isinstance(m, TensorMeta)]
+        )  # its error comes first
         common, type_ = self.types(*operands)
         shape, stride = result_layout(operands, common)
         return TensorMeta(shape, stride, type_)
@@ -73,6 +81,7 @@ def run(rule: Rule, out: TensorMeta, compute: Compute, operands: tuple) -> ndarr
 
 def unary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | None = None) -> Op:
     """Register an operator of one tensor, `input`."""
+
     def meta(input: TensorMeta) -> TensorMeta:
         return rule.meta(input)
 
@@ -88,6 +97,7 @@ def unary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | 
 
 def binary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | None = None) -> Op:
     """Register an operator of two operands, `input` and `other`; either may be a Python number."""
+
     def meta(input: Any, other: Any) -> TensorMeta:
         return rule.meta(input, other)
 
@@ -102,14 +112,33 @@ def binary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset |
 
 
 def is_direct(input: Any, other: Any, types: frozenset) -> bool:
-    """Can a ufunc take the operands as they are: contiguous, of one shape and one of these types? Nothing to check then."""
-    if type(input) is not ndarray or input.dtype not in types or not (input.flags.c_contiguous and input.size):
+    """Can a ufunc take the operands as they are, with nothing to check?
+
+    Both contiguous and of one of these types, and `other` of the same shape, or of the last part of
+    it, or a number.
+    """
+    if type(input) is not ndarray or input.dtype not in types:
+        return False
+    if not (input.flags.c_contiguous and input.size):
         return False
     shape = input.shape
     if type(other) is ndarray:
-        return other.dtype is input.dtype and other.shape == shape and other.flags.c_contiguous and len(shape) > 0
-    # A size of 1 may carry an odd stride, which the general rule takes into account.
-    return type(other) is float and input.dtype.kind == "f" and len(shape) > 0 and 1 not in shape
+        if other.dtype is not input.dtype or not other.flags.c_contiguous:
+            return False
+        if other.shape == shape:
+            return len(shape) > 0
+        # A size of 1 may carry an odd stride, which the general rule takes into account.
+        return (
+            1 not in shape and 0 < other.ndim < len(shape) and other.shape == shape[-other.ndim :]
+        )
+    if 1 in shape or not shape:
+        return False
+    if type(other) is int:  # small enough for every type; a bool tensor would become an integer
+        return input.dtype.kind != "b" and -_SMALL <= other <= _SMALL
+    return type(other) is float and input.dtype.kind == "f"
+
+
+_SMALL = 2**24
 
 
 def find_direct(compute: Compute, rule: Rule, arity: int) -> frozenset:

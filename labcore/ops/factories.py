@@ -3,6 +3,7 @@
 In: sizes, a value, a dtype.  Out: a new array.
 Invariant: `_like` takes shape, dtype and layout from its input but none of its data.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -45,14 +46,25 @@ def _full_like_meta(input: TensorMeta, fill_value: Any, dtype: dtype | None = No
     return TensorMeta(input.shape, dense_strides(input), dtype or input.dtype)
 
 
-full = register("full", "factory", lambda size, fill_value, dtype=None: _filled(
-    full.meta(size, fill_value, dtype), fill_value), _full_meta)
-full_like = register("full_like", "factory", lambda input, fill_value, dtype=None: _filled(
-    full_like.meta(meta_of(input), fill_value, dtype), fill_value), _full_like_meta)
+full = register(
+    "full",
+    "factory",
+    lambda size, fill_value, dtype=None: _filled(full.meta(size, fill_value, dtype), fill_value),
+    _full_meta,
+)
+full_like = register(
+    "full_like",
+    "factory",
+    lambda input, fill_value, dtype=None: _filled(
+        full_like.meta(meta_of(input), fill_value, dtype), fill_value
+    ),
+    _full_like_meta,
+)
 
 
 def _constant(name: str, value: int) -> None:
     """Register `zeros` and `zeros_like`, or the same with ones."""
+
     def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
         if any(n < 0 for n in size):
             raise RuntimeError(f"{name}: Dimension size must be non-negative.")
@@ -63,14 +75,21 @@ def _constant(name: str, value: int) -> None:
 
     plain, like = naming(name, meta), naming(f"{name}_like", like_meta)
     register(name, "factory", lambda size, dtype=None: _filled(plain(size, dtype), value), plain)
-    register(f"{name}_like", "factory", lambda input, dtype=None: _filled(like(meta_of(input), dtype), value), like)
+    register(
+        f"{name}_like",
+        "factory",
+        lambda input, dtype=None: _filled(like(meta_of(input), dtype), value),
+        like,
+    )
 
 
 _constant("zeros", 0)
 _constant("ones", 1)
 
 
-def _arange_meta(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None) -> TensorMeta:
+def _arange_meta(
+    start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None
+) -> TensorMeta:
     first, last = (0, start) if end is None else (start, end)
     if step == 0:
         raise RuntimeError("step must be nonzero")
@@ -79,7 +98,7 @@ def _arange_meta(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None
     if (last - first) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is dtypes.bool:
-        raise NotImplementedError('"arange_cpu" not implemented for \'Bool\'')
+        raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
     whole = all(isinstance(n, int) for n in (first, last, step))
     if dtype is not None and not dtype.is_floating_point:
         first, last, step = int(first), int(last), int(step)
@@ -87,7 +106,9 @@ def _arange_meta(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None
     return TensorMeta.contiguous((count,), dtype or (dtypes.int64 if whole else dtypes.default))
 
 
-def _arange_kernel(start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None) -> ndarray:
+def _arange_kernel(
+    start: Any, end: Any = None, step: Any = 1, dtype: dtype | None = None
+) -> ndarray:
     out = arange.meta(start, end, step, dtype)
     first = 0 if end is None else start
     if not out.dtype.is_floating_point:

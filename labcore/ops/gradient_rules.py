@@ -1,28 +1,48 @@
 """The rules of differentiation, in the order of the operators' own tables.
 
-In: nothing; importing it fills `Op.derivatives`.  How a rule is written and read: see `derivatives.py`.
+In: nothing; importing it fills `Op.derivatives`.  How a rule is written and read: see
+`derivatives.py`.
 """
+
 from __future__ import annotations
 
 from math import inf, log, nan, pi, sqrt
 from typing import Any
 
-from .. import ops
+from . import composites, inplace, joining, linear, views  # noqa: F401  whose rules these are
 from .derivatives import derivative
+from .op import Table
 from .reductions import reduced_axes
+
+ops = Table()
 
 # ---- pointwise ----------------------------------------------------------------------------------
 
-derivative("add", input=lambda grad: grad,
-           other=lambda grad, alpha: grad if alpha == 1 else ops.mul(grad, alpha))
-derivative("sub", input=lambda grad: grad,
-           other=lambda grad, alpha: ops.neg(grad) if alpha == 1 else ops.mul(grad, -alpha))
-derivative("mul", input=lambda grad, other: ops.mul(grad, other),
-           other=lambda grad, input: ops.mul(grad, input))
-derivative("div", input=lambda grad, other: ops.div(grad, other),
-           other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.div(ops.div(input, other), other)))
-derivative("remainder", input=lambda grad: grad,
-           other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.floor_divide(input, other)))
+derivative(
+    "add",
+    input=lambda grad: grad,
+    other=lambda grad, alpha: grad if alpha == 1 else ops.mul(grad, alpha),
+)
+derivative(
+    "sub",
+    input=lambda grad: grad,
+    other=lambda grad, alpha: ops.neg(grad) if alpha == 1 else ops.mul(grad, -alpha),
+)
+derivative(
+    "mul",
+    input=lambda grad, other: ops.mul(grad, other),
+    other=lambda grad, input: ops.mul(grad, input),
+)
+derivative(
+    "div",
+    input=lambda grad, other: ops.div(grad, other),
+    other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.div(ops.div(input, other), other)),
+)
+derivative(
+    "remainder",
+    input=lambda grad: grad,
+    other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.floor_divide(input, other)),
+)
 derivative("neg", input=lambda grad: ops.neg(grad))
 derivative("relu", input=lambda grad, out: ops.where(ops.gt(out, 0), grad, 0.0))
 derivative("exp", input=lambda grad, out: ops.mul(grad, out))
@@ -33,8 +53,12 @@ derivative("square", input=lambda grad, input: ops.mul(grad, ops.mul(input, 2)))
 derivative("reciprocal", input=lambda grad, out: ops.mul(ops.neg(grad), ops.mul(out, out)))
 derivative("rsqrt", input=lambda grad, out: ops.mul(ops.mul(grad, -0.5), ops.pow(out, 3)))
 derivative("sigmoid", input=lambda grad, out: ops.mul(grad, ops.mul(ops.sub(1, out), out)))
-derivative("erf", input=lambda grad, input: ops.mul(
-    grad, ops.mul(ops.exp(ops.neg(ops.square(input))), 2 / sqrt(pi))))
+derivative(
+    "erf",
+    input=lambda grad, input: ops.mul(
+        grad, ops.mul(ops.exp(ops.neg(ops.square(input))), 2 / sqrt(pi))
+    ),
+)
 derivative("sqrt", input=lambda grad, out: ops.div(grad, ops.mul(out, 2)))
 derivative("sin", input=lambda grad, input: ops.mul(grad, ops.cos(input)))
 derivative("cos", input=lambda grad, input: ops.mul(grad, ops.neg(ops.sin(input))))
@@ -42,19 +66,25 @@ derivative("tanh", input=lambda grad, out: ops.mul(grad, ops.sub(1, ops.mul(out,
 
 
 def _winner(grad: Any, ours: Any, theirs: Any, loses: Any) -> Any:
-    """The gradient of one side of `maximum` or `minimum`: all of it when it won, half of it in a tie."""
+    """The gradient of one side of `maximum` or `minimum`: all when it won, half in a tie."""
     shared = ops.where(ops.eq(ours, theirs), ops.div(grad, 2), grad)
     return ops.where(loses(ours, theirs), 0.0, shared)
 
 
-derivative("maximum", input=lambda grad, input, other: _winner(grad, input, other, ops.lt),
-           other=lambda grad, input, other: _winner(grad, other, input, ops.lt))
-derivative("minimum", input=lambda grad, input, other: _winner(grad, input, other, ops.gt),
-           other=lambda grad, input, other: _winner(grad, other, input, ops.gt))
+derivative(
+    "maximum",
+    input=lambda grad, input, other: _winner(grad, input, other, ops.lt),
+    other=lambda grad, input, other: _winner(grad, other, input, ops.lt),
+)
+derivative(
+    "minimum",
+    input=lambda grad, input, other: _winner(grad, input, other, ops.gt),
+    other=lambda grad, input, other: _winner(grad, other, input, ops.gt),
+)
 
 
 def _pow_input(grad: Any, input: Any, exponent: Any) -> Any:
-    """exponent * input ** (exponent - 1), and 0 for an exponent of 0 even where that power is infinite."""
+    """exponent * input ** (exponent - 1), and 0 for an exponent of 0, whatever the base."""
     if isinstance(exponent, (int, float)):
         if exponent == 0:
             return ops.zeros_like(grad)
@@ -93,10 +123,17 @@ def _clamp_max(grad: Any, input: Any, min: Any, max: Any) -> Any:
 
 
 derivative("pow", input=_pow_input, exponent=_pow_exponent)
-derivative("clamp", input=lambda grad, input, min, max: ops.where(_inside(input, min, max), grad, 0.0),
-           min=_clamp_min, max=_clamp_max)
-derivative("where", input=lambda grad, condition: ops.where(condition, grad, 0.0),
-           other=lambda grad, condition: ops.where(condition, 0.0, grad))
+derivative(
+    "clamp",
+    input=lambda grad, input, min, max: ops.where(_inside(input, min, max), grad, 0.0),
+    min=_clamp_min,
+    max=_clamp_max,
+)
+derivative(
+    "where",
+    input=lambda grad, condition: ops.where(condition, grad, 0.0),
+    other=lambda grad, condition: ops.where(condition, 0.0, grad),
+)
 derivative("clone", input=lambda grad: grad)
 derivative("_to_copy", input=lambda grad: grad)
 derivative("to", input=lambda grad: grad)
@@ -115,15 +152,18 @@ def _spread(grad: Any, meta: Any, dim: Any, keepdim: bool) -> Any:
 
 
 def _mean(grad: Any, input_meta: Any, out_meta: Any, dim: Any, keepdim: bool) -> Any:
-    return ops.div(_spread(grad, input_meta, dim, keepdim), input_meta.numel // max(out_meta.numel, 1))
+    return ops.div(
+        _spread(grad, input_meta, dim, keepdim), input_meta.numel // max(out_meta.numel, 1)
+    )
 
 
-derivative("sum", input=lambda grad, input_meta, dim, keepdim: _spread(grad, input_meta, dim, keepdim))
+derivative(
+    "sum", input=lambda grad, input_meta, dim, keepdim: _spread(grad, input_meta, dim, keepdim)
+)
 derivative("mean", input=_mean)
 
 
-def _extreme(grad: Any, input: Any, out: Any, input_meta: Any, dim: Any,
-             keepdim: bool) -> Any:
+def _extreme(grad: Any, input: Any, out: Any, input_meta: Any, dim: Any, keepdim: bool) -> Any:
     """Shared evenly among all that are largest (or smallest)."""
     axes = reduced_axes(dim, input_meta.ndim)
     if not keepdim:
@@ -147,10 +187,18 @@ derivative("t", input=lambda grad: ops.t(grad))
 derivative("transpose", input=lambda grad, dim0, dim1: ops.transpose(grad, dim0, dim1))
 derivative("permute", input=lambda grad, dims: ops.permute(grad, _inverse(dims)))
 derivative("expand", input=lambda grad: grad)
-derivative("select", input=lambda grad, input_meta, dim, index: ops.select_scatter(
-    ops.zeros(input_meta.shape, input_meta.dtype), grad, dim, index))
-derivative("slice", input=lambda grad, input_meta, dim, start, end, step: ops.slice_scatter(
-    ops.zeros(input_meta.shape, input_meta.dtype), grad, dim, start, end, step))
+derivative(
+    "select",
+    input=lambda grad, input_meta, dim, index: ops.select_scatter(
+        ops.zeros(input_meta.shape, input_meta.dtype), grad, dim, index
+    ),
+)
+derivative(
+    "slice",
+    input=lambda grad, input_meta, dim, start, end, step: ops.slice_scatter(
+        ops.zeros(input_meta.shape, input_meta.dtype), grad, dim, start, end, step
+    ),
+)
 
 
 def _inverse(dims: Any) -> tuple[int, ...]:
@@ -159,6 +207,7 @@ def _inverse(dims: Any) -> tuple[int, ...]:
 
 
 # ---- joining ------------------------------------------------------------------------------------
+
 
 def _cat(grad: Any, tensors_meta: Any, dim: int) -> list[Any]:
     """Cut the gradient where the tensors met; an empty 1-D tensor takes no part."""
@@ -173,18 +222,29 @@ def _cat(grad: Any, tensors_meta: Any, dim: int) -> list[Any]:
 
 
 derivative("cat", tensors=_cat)
-derivative("stack", tensors=lambda grad, tensors_meta, dim: [
-    ops.select(grad, dim, index) for index in range(len(tensors_meta))])
-derivative("select_scatter",
-           input=lambda grad, src_meta, dim, index: ops.select_scatter(
-               grad, ops.zeros(src_meta.shape, src_meta.dtype), dim, index),
-           src=lambda grad, dim, index: ops.select(grad, dim, index))
-derivative("slice_scatter",
-           input=lambda grad, src_meta, dim, start, end, step: ops.slice_scatter(
-               grad, ops.zeros(src_meta.shape, src_meta.dtype), dim, start, end, step),
-           src=lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step))
+derivative(
+    "stack",
+    tensors=lambda grad, tensors_meta, dim: [
+        ops.select(grad, dim, index) for index in range(len(tensors_meta))
+    ],
+)
+derivative(
+    "select_scatter",
+    input=lambda grad, src_meta, dim, index: ops.select_scatter(
+        grad, ops.zeros(src_meta.shape, src_meta.dtype), dim, index
+    ),
+    src=lambda grad, dim, index: ops.select(grad, dim, index),
+)
+derivative(
+    "slice_scatter",
+    input=lambda grad, src_meta, dim, start, end, step: ops.slice_scatter(
+        grad, ops.zeros(src_meta.shape, src_meta.dtype), dim, start, end, step
+    ),
+    src=lambda grad, dim, start, end, step: ops.slice(grad, dim, start, end, step),
+)
 
 # ---- matmul -------------------------------------------------------------------------------------
+
 
 def _matmul_input(grad: Any, other: Any, input_meta: Any, other_meta: Any) -> Any:
     """grad @ other^T, with a vector made a row or a column for the while."""

@@ -1,9 +1,11 @@
 """Operators that write their result into their first operand: `add_`, `relu_`, `copy_` ...
 
 In: an array to be written.  Out: that same array.
-Invariant: each has a pure twin, `functional`; its value, converted to the first operand's type, is what is written.
+Invariant: each has a pure twin, `functional`; its value, converted to the first operand's type, is
+what is written.
 The written tensor never changes shape or type: what does not fit is an error.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -12,6 +14,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import TensorMeta
+from . import factories, pointwise  # noqa: F401  the twins' pure halves
 from .arrays import empty, meta_of, ndarray, quiet
 from .broadcast import broadcast_shapes, is_dense
 from .elementwise import is_direct
@@ -19,8 +22,10 @@ from .op import OPS, Op, naming, register
 from .promote import can_cast
 
 WITH_TWIN = (
-    "add sub mul div floor_divide remainder pow eq ne lt le gt ge logical_and logical_or logical_xor logical_not "
-    "bitwise_and bitwise_or bitwise_xor bitwise_not relu exp log sqrt rsqrt sin cos erf tanh sigmoid abs neg sign "
+    "add sub mul div floor_divide remainder pow eq ne lt le gt ge logical_and logical_or "
+    "logical_xor logical_not "
+    "bitwise_and bitwise_or bitwise_xor bitwise_not relu exp log sqrt rsqrt sin cos erf tanh "
+    "sigmoid abs neg sign "
     "reciprocal square clamp"
 ).split()
 
@@ -28,13 +33,18 @@ WITH_TWIN = (
 def _check_writable(input: TensorMeta) -> None:
     """No two elements of the written tensor may share memory."""
     if input.numel and any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride)):
-        raise RuntimeError("unsupported operation: more than one element of the written-to tensor refers to a single "
-                           "memory location. Please clone() the tensor before performing the operation.")
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single "
+            "memory location. Please clone() the tensor before performing the operation."
+        )
 
 
 def _check_shape(input: TensorMeta, shape: tuple[int, ...]) -> None:
     if shape != input.shape:
-        raise RuntimeError(f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}")
+        raise RuntimeError(
+            f"output with shape {list(input.shape)} doesn't match the broadcast shape {list(shape)}"
+        )
 
 
 def _check_overlap(target: ndarray, operands: Any) -> None:
@@ -44,8 +54,12 @@ def _check_overlap(target: ndarray, operands: Any) -> None:
             continue
         same = operand.ctypes.data == target.ctypes.data and operand.strides == target.strides
         if not same and all(is_dense(a.shape, _element_strides(a)) for a in (target, operand)):
-            raise RuntimeError("unsupported operation: some elements of the input tensor and the written-to tensor refer "
-                               "to a single memory location. Please clone() the tensor before performing the operation.")
+            raise RuntimeError(
+                "unsupported operation: some elements of the input tensor and the written-to "
+                "tensor refer "
+                "to a single memory location. Please clone() the tensor before performing the "
+                "operation."
+            )
 
 
 def _element_strides(array: ndarray) -> tuple[int, ...]:
@@ -54,20 +68,30 @@ def _element_strides(array: ndarray) -> tuple[int, ...]:
 
 def _twin(functional: Op) -> Op:
     """Register the in-place form of a pointwise operator."""
+
     def meta(input: TensorMeta, *args: Any, **kwargs: Any) -> TensorMeta:
         _check_writable(input)
         given = [m.shape for m in (*args, *kwargs.values()) if isinstance(m, TensorMeta)]
         _check_shape(input, broadcast_shapes(input.shape, *given))
         out = functional.meta(input, *args, **kwargs)
         if not can_cast(out.dtype, input.dtype):
-            raise RuntimeError(f"result type {out.dtype.title} can't be cast to the desired output type {input.dtype.title}")
+            raise RuntimeError(
+                f"result type {out.dtype.title} can't be cast to the desired output type "
+                f"{input.dtype.title}"
+            )
         return input
 
     def kernel(input: ndarray, *args: Any, **kwargs: Any) -> ndarray:
-        if not kwargs and len(args) + 1 == arity and is_direct(input, args[0] if args else input, direct):
+        if (
+            not kwargs
+            and len(args) + 1 == arity
+            and is_direct(input, args[0] if args else input, direct)
+        ):
             _check_overlap(input, args)
             return quiet.run(ufunc, input, *args, out=input)
-        checked(*meta_of((input, *args)), **{name: meta_of(value) for name, value in kwargs.items()})
+        checked(
+            *meta_of((input, *args)), **{name: meta_of(value) for name, value in kwargs.items()}
+        )
         _check_overlap(input, (*args, *kwargs.values()))
         with np.errstate(all="ignore"):
             np.copyto(input, functional.kernel(input, *args, **kwargs), casting="unsafe")
@@ -92,6 +116,7 @@ for _name in WITH_TWIN:
 
 
 # ---- writing what is given ----------------------------------------------------------------------
+
 
 def _copy_shape(input: TensorMeta, src: TensorMeta) -> None:
     _check_shape(input, broadcast_shapes(input.shape, src.shape))
@@ -139,5 +164,10 @@ def _fill_kernel(input: ndarray, fill_value: Any) -> ndarray:
 copy = register("copy", "pointwise", _copy_kernel, _copy_meta)
 copy_into = register("copy_", "inplace", _copy_into_kernel, _copy_into_meta, functional=copy)
 fill = register("fill_", "inplace", _fill_kernel, _fill_meta, functional=OPS["full_like"])
-zero = register("zero_", "inplace", lambda input: fill.kernel(input, 0), lambda input: input,
-                functional=OPS["zeros_like"])
+zero = register(
+    "zero_",
+    "inplace",
+    lambda input: fill.kernel(input, 0),
+    lambda input: input,
+    functional=OPS["zeros_like"],
+)

@@ -1,8 +1,10 @@
 """Operators that put tensors together: `cat stack slice_scatter select_scatter`.
 
-In: several tensors.  Out: a new tensor; the scatters copy `input` and write `src` into a part of it.
+In: several tensors.  Out: a new tensor; the scatters copy `input` and write `src` into a part of
+it.
 Invariant: nothing is written in place; the scatters are the pure form of writing through a view.
 """
+
 from __future__ import annotations
 
 from collections.abc import Sequence
@@ -24,7 +26,9 @@ def _cat_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
     for position, meta in enumerate(tensors):
         if not meta.shape:
-            raise RuntimeError(f"zero-dimensional tensor (at position {position}) cannot be concatenated")
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {position}) cannot be concatenated"
+            )
     real = [(i, m) for i, m in enumerate(tensors) if m.shape != (0,)]
     if not real:  # empty 1-D tensors join anything, in any dimension
         return TensorMeta.contiguous((0,), result_type(*tensors))
@@ -39,11 +43,16 @@ def _cat_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
 
 def _check_joins(first: TensorMeta, meta: TensorMeta, axis: int, position: int) -> None:
     if meta.ndim != first.ndim:
-        raise RuntimeError(f"Tensors must have same number of dimensions: got {first.ndim} and {meta.ndim}")
+        raise RuntimeError(
+            f"Tensors must have same number of dimensions: got {first.ndim} and {meta.ndim}"
+        )
     for other in range(first.ndim):
         if other != axis and meta.shape[other] != first.shape[other]:
-            raise RuntimeError(f"Sizes of tensors must match except in dimension {axis}. Expected size "
-                               f"{first.shape[other]} but got size {meta.shape[other]} for tensor number {position} in the list.")
+            raise RuntimeError(
+                f"Sizes of tensors must match except in dimension {axis}. Expected size "
+                f"{first.shape[other]} but got size {meta.shape[other]} for tensor number "
+                f"{position} in the list."
+            )
 
 
 def _cat_kernel(tensors: Sequence[ndarray], dim: int = 0) -> ndarray:
@@ -61,9 +70,14 @@ def _stack_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
     axis = wrap_dim(dim, first.ndim + 1)
     for position, meta in enumerate(tensors):
         if meta.shape != first.shape:
-            raise RuntimeError(f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry 0 "
-                               f"and {list(meta.shape)} at entry {position}")
-    return TensorMeta.contiguous((*first.shape[:axis], len(tensors), *first.shape[axis:]), result_type(*tensors))
+            raise RuntimeError(
+                f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry "
+                "0 "
+                f"and {list(meta.shape)} at entry {position}"
+            )
+    return TensorMeta.contiguous(
+        (*first.shape[:axis], len(tensors), *first.shape[axis:]), result_type(*tensors)
+    )
 
 
 def _stack_kernel(tensors: Sequence[ndarray], dim: int = 0) -> ndarray:
@@ -79,11 +93,15 @@ register("stack", "other", _stack_kernel, _stack)
 
 # ---- writing through a view, without writing ----------------------------------------------------
 
+
 def _scattered(input: TensorMeta, part: TensorMeta, src: TensorMeta) -> TensorMeta:
-    """The copy keeps its input's strides, gaps included, since it stands for the input after the write."""
+    """The copy keeps its input's strides, gaps too: it stands for the input after the write."""
     if src.shape != part.shape:
-        raise RuntimeError(f"expected src to have a size equal to the slice of self. src size = {list(src.shape)}, "
-                           f"slice size = {list(part.shape)}")
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, "
+            f"slice size = {list(part.shape)}"
+        )
     repeats = any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride))
     return TensorMeta(input.shape, dense_strides(input) if repeats else input.stride, input.dtype)
 
@@ -92,8 +110,14 @@ def _select_scatter_meta(input: TensorMeta, src: TensorMeta, dim: int, index: in
     return _scattered(input, select.meta(input, dim, index), src)
 
 
-def _slice_scatter_meta(input: TensorMeta, src: TensorMeta, dim: int = 0, start: int | None = None,
-                        end: int | None = None, step: int = 1) -> TensorMeta:
+def _slice_scatter_meta(
+    input: TensorMeta,
+    src: TensorMeta,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> TensorMeta:
     return _scattered(input, slice_.meta(input, dim, start, end, step), src)
 
 

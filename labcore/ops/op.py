@@ -1,11 +1,15 @@
 """What an operator is, and the table of all of them.
 
-In: registrations, one place per family (`pointwise.py`, `reductions.py`, `views.py` ...).  Out: `OPS[name]`, an `Op`.
-An operator is one name under several interpretations: `kernel` computes on numpy arrays, `meta` tells shape, strides and
-dtype without data, `derivatives` give gradients in terms of other operators; `fusion` keeps a table that lowers it to loops.
-Invariant: `kernel` and `meta` agree on shape, dtype and strides for every input; tests compare them.
+In: registrations, one place per family (`pointwise.py`, `reductions.py`, `views.py` ...).  Out:
+`OPS[name]`, an `Op`.
+An operator is one name under several interpretations: `kernel` computes on numpy arrays, `meta`
+tells shape, strides and dtype without data, `derivatives` give gradients in terms of other
+operators; `fusion` keeps a table that lowers it to loops.
+Invariant: `kernel` and `meta` agree on shape, dtype and strides for every input; tests compare
+them.
 PyTorch: native_functions.yaml (over 2,000 entries), derivatives.yaml, and a meta registration each.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -21,22 +25,36 @@ OPS: dict[str, Op] = {}
 class Op:
     """One operator. Calling it runs it under the current interpreter: eagerly, or into a graph.
 
-    kind: "pointwise", "reduction", "view", "matmul", "factory", "random", "inplace", "composite" or "other".
-    `kernel` checks its arguments itself, through the meta rule where that is needed, so calling it alone is enough.
+    kind: "pointwise", "reduction", "view", "matmul", "factory", "random", "inplace", "composite" or
+    "other".
+    `kernel` checks its arguments itself, through the meta rule where that is needed, so calling it
+    alone is enough.
     `derivatives` maps a parameter's name to its rule; see `derivatives.py`.
     `alias`: the result shares its input's storage.  `mutates`: the first argument is written.
-    `compose`: a composite (`reshape`, `contiguous`, `to` ...) in terms of other operators; called with tensors or nodes, it
-    decides by their metas whether the result is the input itself, a view of it, or a copy.
-    `ufunc`, `direct`: `ufunc(*operands)` is all of the operator when the operands are contiguous, of one shape, and of one
-    of the numpy types in `direct`; a shortcut past every rule, for small tensors.
-    `offset`: for a view, by how many elements its first lies after the input's first (arguments as for `meta`).
+    `compose`: a composite (`reshape`, `contiguous`, `to` ...) in terms of other operators; called
+    with tensors or nodes, it decides by their metas whether the result is the input itself, a view
+    of it, or a copy.
+    `ufunc`, `direct`: `ufunc(*operands)` is all of the operator when the operands are contiguous,
+    of one shape, and of one of the numpy types in `direct`; a shortcut past every rule, for small
+    tensors.
+    `offset`: for a view, by how many elements its first lies after the input's first (arguments as
+    for `meta`).
     `functional`: for an in-place operator, the one that computes the same into a new tensor.
     """
 
-    def __init__(self, name: str, kind: str, kernel: Callable, meta: Callable, *,
-                 functional: Op | None = None, compose: Callable | None = None,
-                 offset: Callable[..., int] | None = None,
-                 ufunc: Callable | None = None, direct: frozenset = frozenset()) -> None:
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        kernel: Callable,
+        meta: Callable,
+        *,
+        functional: Op | None = None,
+        compose: Callable | None = None,
+        offset: Callable[..., int] | None = None,
+        ufunc: Callable | None = None,
+        direct: frozenset = frozenset(),
+    ) -> None:
         self.name = self.__name__ = name
         self.kind, self.kernel, self.meta = kind, kernel, naming(name, meta)
         self.functional, self.compose, self.offset = functional, compose, offset
@@ -69,6 +87,13 @@ class Op:
         return _find, (self.name,)  # a copied or unpickled operator is the very same object
 
 
+class Table:
+    """The operators as attributes, for modules that the finished package is made of."""
+
+    def __getattr__(self, name: str) -> Op:
+        return OPS[name]
+
+
 def _find(name: str) -> Op:
     return OPS[name]
 
@@ -82,7 +107,7 @@ def register(name: str, kind: str, kernel: Callable, meta: Callable, **more: Any
 
 
 def naming(name: str, meta: Callable) -> Callable:
-    """The meta rule, whose errors also say which operator on which tensors failed (as a note under PyTorch's text)."""
+    """The meta rule; its errors carry a note that says which operator on which tensors failed."""
     if getattr(meta, "names_errors", False):
         return meta
 
@@ -94,5 +119,6 @@ def naming(name: str, meta: Callable) -> Callable:
             given = [str(a) for a in args] + [f"{k}={v}" for k, v in kwargs.items()]
             error.add_note(f"in {name}({', '.join(given)})")
             raise
+
     named.names_errors = True  # type: ignore[attr-defined]
     return named

@@ -1,9 +1,11 @@
 """Operators that compute each element of the result from one element of each operand.
 
 In: arrays, Python numbers.  Out: an array in the operands' broadcast shape and common type.
-Invariant: a row of the table says everything about an operator: its name, the function that computes it, the rule for the type
-it computes in, the type of the result where that differs, and what it refuses.
+Invariant: a row of the table says everything about an operator: its name, the function that
+computes it, the rule for the type it computes in, the type of the result where that differs, and
+what it refuses.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -26,27 +28,36 @@ NUMBERS = ALL - {dtypes.bool.numpy}
 
 # ---- what operators refuse ----------------------------------------------------------------------
 
+
 def refuse(message: str, *types: dtypes.dtype, error: type[Exception] = RuntimeError) -> Check:
     """A check that raises for these common types; `{}` in the message becomes the type's name."""
+
     def check(common: dtypes.dtype, operands: tuple) -> None:
         if common in types:
             raise error(message.format(common.title))
+
     return check
 
 
 def missing(kernel: str, *types: dtypes.dtype) -> Check:
     """PyTorch has no kernel for these types."""
-    return refuse(f'"{kernel}" not implemented for \'{{}}\'', *types, error=NotImplementedError)
+    return refuse(f"\"{kernel}\" not implemented for '{{}}'", *types, error=NotImplementedError)
 
 
 def _no_bool_minus(common: dtypes.dtype, operands: tuple) -> None:
-    bools = [(m.dtype if isinstance(m, TensorMeta) else number_dtype(m)) is dtypes.bool for m in operands]
+    bools = [
+        (m.dtype if isinstance(m, TensorMeta) else number_dtype(m)) is dtypes.bool for m in operands
+    ]
     if all(bools):
-        raise RuntimeError("Subtraction, the `-` operator, with two bool tensors is not supported. "
-                           "Use the `^` or `logical_xor()` operator instead.")
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with two bool tensors is not supported. "
+            "Use the `^` or `logical_xor()` operator instead."
+        )
     if any(bools):
-        raise RuntimeError("Subtraction, the `-` operator, with a bool tensor is not supported. "
-                           "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.")
+        raise RuntimeError(
+            "Subtraction, the `-` operator, with a bool tensor is not supported. "
+            "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead."
+        )
 
 
 def _check_pow(common: dtypes.dtype, operands: tuple) -> None:
@@ -56,8 +67,11 @@ def _check_pow(common: dtypes.dtype, operands: tuple) -> None:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 
-_NO_NEGATIVE = refuse("Negation, the `-` operator, on a bool tensor is not supported. "
-                      "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.", dtypes.bool)
+_NO_NEGATIVE = refuse(
+    "Negation, the `-` operator, on a bool tensor is not supported. "
+    "If you are trying to invert a mask, use the `~` or `logical_not()` operator instead.",
+    dtypes.bool,
+)
 _NO_RELU = refuse("Boolean inputs not supported for relu", dtypes.bool)
 
 # ---- type rules ---------------------------------------------------------------------------------
@@ -74,14 +88,18 @@ def _bits(kernel: str) -> Rule:
 
 # ---- the table ----------------------------------------------------------------------------------
 
+
 def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
     """`add` and `sub`: the second operand is first multiplied by `alpha`."""
+
     def meta(input: Any, other: Any, alpha: Any = 1) -> TensorMeta:
         common = rule.types(input, other)[0]
         if isinstance(alpha, bool) and common is not dtypes.bool:
             raise RuntimeError("Boolean alpha only supported for Boolean results.")
         if isinstance(alpha, float) and not common.is_floating_point:
-            raise RuntimeError("For integral input tensors, argument alpha must not be a floating point number.")
+            raise RuntimeError(
+                "For integral input tensors, argument alpha must not be a floating point number."
+            )
         return rule.meta(input, other)
 
     def kernel(input: Any, other: Any, alpha: Any = 1) -> ndarray:
@@ -91,7 +109,9 @@ def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
         if alpha == 1:
             return run(rule, out, ufunc, (input, other))
         scale = out.dtype.numpy.type(alpha)
-        return run(rule, out, lambda a, b, out: ufunc(a, np.multiply(b, scale), out=out), (input, other))
+        return run(
+            rule, out, lambda a, b, out: ufunc(a, np.multiply(b, scale), out=out), (input, other)
+        )
 
     direct, checked = find_direct(ufunc, rule, 2), naming(name, meta)
     return register(name, "pointwise", kernel, checked, ufunc=ufunc, direct=direct)
@@ -138,7 +158,8 @@ unary("bitwise_not", np.invert, _bits("bitwise_not_cpu"))
 unary("isnan", formulas.isnan, TRUTH)
 
 
-# ---- pow: integers by rules of their own, some exponents exactly ----------------------------------
+# ---- pow: integers by rules of their own, some exponents exactly
+# ----------------------------------
 
 _POW = Rule(check=_check_pow)
 
@@ -149,7 +170,7 @@ def _pow_meta(input: Any, exponent: Any) -> TensorMeta:
 
 
 def _of_one(out: TensorMeta, input: TensorMeta) -> TensorMeta:
-    """A power by a number, and a clamp by numbers, count as operators of one tensor when it comes to layout."""
+    """A power or a clamp by numbers has the layout of an operator of one tensor."""
     return replace(out, stride=result_layout((input,), out.dtype)[1])
 
 
@@ -169,10 +190,13 @@ register("pow", "pointwise", _pow_kernel, _pow)
 
 # ---- choices ------------------------------------------------------------------------------------
 
+
 def _where_meta(condition: TensorMeta, input: Any, other: Any) -> TensorMeta:
     if condition.dtype is not dtypes.bool:
-        raise RuntimeError("where expected condition to be a boolean tensor, but got a tensor with dtype "
-                           + condition.dtype.title)
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            + condition.dtype.title
+        )
     type_ = SAME.types(input, other)[0]
     for operand in (input, other):
         if not isinstance(operand, TensorMeta):
@@ -200,8 +224,10 @@ def _clamp_meta(input: TensorMeta, min: Any = None, max: Any = None) -> TensorMe
     if not bounds:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
     if len({isinstance(b, TensorMeta) for b in bounds}) == 2:
-        raise TypeError("clamp() received an invalid combination of arguments: min and max must be two tensors "
-                        "or two numbers")
+        raise TypeError(
+            "clamp() received an invalid combination of arguments: min and max must be two tensors "
+            "or two numbers"
+        )
     out = _CLAMP.meta(input, *bounds)
     return out if isinstance(bounds[0], TensorMeta) else _of_one(out, input)
 

@@ -1,10 +1,13 @@
 """Which element type comes out when several go in.
 
 In: tensors' metas and Python numbers.  Out: one dtype.
-Invariant: bool < int < float are categories; within the winning category the widest type of the strongest kind of operand counts,
-where a tensor with dimensions is stronger than a 0-d tensor, and that is stronger than a Python number.
-So `int32[3] + 2` stays int32 and `float32[3] * float64[]` stays float32. PyTorch adds complex, half and uint8 to the ladder.
+Invariant: bool < int < float are categories; within the winning category the widest type of the
+strongest kind of operand counts, where a tensor with dimensions is stronger than a 0-d tensor, and
+that is stronger than a Python number.
+So `int32[3] + 2` stays int32 and `float32[3] * float64[]` stays float32. PyTorch adds complex, half
+and uint8 to the ladder.
 """
+
 from __future__ import annotations
 
 from math import isfinite
@@ -67,7 +70,7 @@ def category(type_: dtype) -> int:
 
 
 def float_type(*operands: Any) -> dtype:
-    """The common type, where integers and bools become the default float type: `div`, `exp`, `sqrt` ..."""
+    """The common type, or the default float type where that is no float: `div`, `exp` ..."""
     found = result_type(*operands)
     return found if found.is_floating_point else dtypes.default
 
@@ -79,7 +82,7 @@ def can_cast(source: dtype, target: dtype) -> bool:
 
 def check_number(value: Any) -> None:
     """Raise OverflowError for a Python integer that no tensor can hold."""
-    if isinstance(value, int) and not -2**63 <= value < 2**63:
+    if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise OverflowError("int too big to convert")
 
 

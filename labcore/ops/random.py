@@ -1,9 +1,12 @@
 """Operators that draw: `rand randn` and their `_like` forms, and the generator they draw from.
 
 In: sizes or a tensor.  Out: a new array of uniform numbers in [0, 1), or of normal ones.
-Invariant: the same seed gives the same numbers, in the order of the calls; one generator for the process, as in PyTorch.
-The numbers are numpy's (PCG64), not PyTorch's (Mersenne twister), so a seed gives other values than there.
+Invariant: the same seed gives the same numbers, in the order of the calls; one generator for the
+process, as in PyTorch.
+The numbers are numpy's (PCG64), not PyTorch's (Mersenne twister), so a seed gives other values than
+there.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -24,7 +27,8 @@ from .op import naming, register
 class Generator:
     """The source of all random numbers; `state` is what to keep and put back.
 
-    Until a seed is given it starts from one that the system draws. Numpy's generators are loaded at the first draw.
+    Until a seed is given it starts from one that the system draws. Numpy's generators are loaded at
+    the first draw.
     """
 
     def __init__(self) -> None:
@@ -70,16 +74,19 @@ generator = Generator()
 
 def _drawing(name: str, draw: Callable[[Sequence[int], np.dtype], ndarray], missing: str) -> None:
     """Register an operator that draws, and its `_like` form."""
+
     def check(type_: dtype) -> dtype:
         if not type_.is_floating_point:
-            raise NotImplementedError(f'"{missing}" not implemented for \'{type_.title}\'')
+            raise NotImplementedError(f"\"{missing}\" not implemented for '{type_.title}'")
         return type_
 
     def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
         return sized(size, check(dtype or dtypes.default))
 
     def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
-        return TensorMeta(input.shape, dense_strides(input), check(dtype or input.dtype), input.device)
+        return TensorMeta(
+            input.shape, dense_strides(input), check(dtype or input.dtype), input.device
+        )
 
     def kernel(size: Sequence[int], dtype: dtype | None = None) -> ndarray:
         return drawn(plain(size, dtype))

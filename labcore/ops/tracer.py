@@ -3,6 +3,7 @@
 In: operator calls on nodes and Python constants.  Out: call_function nodes with their meta.
 Invariant: no data is touched, so a shape error shows up here, while tracing.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 
 class Tracer:
-    """Appends every operator call to `graph`; `origin` is stamped on new nodes (set it before each call).
+    """Appends every operator call to `graph`; `origin` is stamped on new nodes (set it before each
+    call).
 
     decompose: write what a composite (`reshape`, `to` ...) consists of, instead of the composite.
     """

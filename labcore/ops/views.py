@@ -1,9 +1,12 @@
 """Operators whose result shares its input's storage: only shape and strides change.
 
 In: a tensor and sizes or axes.  Out: a view.
-Invariant: a kernel's result is a numpy view of its input with exactly the strides the meta rule names.
-PyTorch also shares storage between types (`view(dtype)`) and windows (`as_strided`, `unfold`, `diagonal`).
+Invariant: a kernel's result is a numpy view of its input with exactly the strides the meta rule
+names.
+PyTorch also shares storage between types (`view(dtype)`) and windows (`as_strided`, `unfold`,
+`diagonal`).
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -25,7 +28,8 @@ Start = tuple[int, int]  # (axis, index): where along which axis the result begi
 def view_op(name: str, meta: Callable, start: Callable[..., Start] | None = None) -> Op:
     """Register a view. `start` says where the result begins; without it, where its input does.
 
-    The operator gets `offset(*args)`: by how many elements the result's first lies after its input's first.
+    The operator gets `offset(*args)`: by how many elements the result's first lies after its
+    input's first.
     """
     checked = naming(name, meta)
 
@@ -49,6 +53,7 @@ def _new(input: TensorMeta, shape: Sequence[int], stride: Sequence[int]) -> Tens
 
 # ---- view: other sizes over the same elements ---------------------------------------------------
 
+
 def infer_size(shape: Sequence[int], numel: int) -> Ints:
     """Fill in a -1. Raises RuntimeError when the sizes do not hold `numel` elements."""
     known, unknown = 1, None
@@ -58,7 +63,9 @@ def infer_size(shape: Sequence[int], numel: int) -> Ints:
                 raise RuntimeError("only one dimension can be inferred")
             unknown = axis
         elif size < 0:
-            raise RuntimeError(f"invalid shape dimension {size} at index {axis} of shape {list(shape)}")
+            raise RuntimeError(
+                f"invalid shape dimension {size} at index {axis} of shape {list(shape)}"
+            )
         else:
             known *= size
     if unknown is None and known == numel:
@@ -66,18 +73,25 @@ def infer_size(shape: Sequence[int], numel: int) -> Ints:
     if unknown is None or (known and numel % known) or (not known and numel):
         raise RuntimeError(f"shape '{list(shape)}' is invalid for input of size {numel}")
     if not known:
-        raise RuntimeError(f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
-                           "dimension size -1 can be any value and is ambiguous")
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(shape)} because the unspecified "
+            "dimension size -1 can be any value and is ambiguous"
+        )
     return tuple(numel // known if axis == unknown else size for axis, size in enumerate(shape))
 
 
 def view_strides(input: TensorMeta, shape: Ints) -> Ints | None:
-    """The strides under which `shape` lies over the same memory, or None when only a copy can do that.
+    """The strides under which `shape` lies over the same memory, or None when only a copy can do
+    that.
 
     Axes that follow each other without a gap form a chunk; new axes must divide a chunk.
     """
     if input.numel == 0:
-        return input.stride if input.shape == shape else TensorMeta.contiguous(shape, input.dtype).stride
+        return (
+            input.stride
+            if input.shape == shape
+            else TensorMeta.contiguous(shape, input.dtype).stride
+        )
     if not input.shape:
         return (1,) * len(shape)
     new, axis = [0] * len(shape), len(shape) - 1
@@ -101,8 +115,11 @@ def _view_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
     shape = infer_size(shape, input.numel)
     strides = view_strides(input, shape)
     if strides is None:
-        raise RuntimeError("view size is not compatible with input tensor's size and stride (at least one dimension "
-                           "spans across two contiguous subspaces). Use .reshape(...) instead.")
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension "
+            "spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
     return _new(input, shape, strides)
 
 
@@ -111,11 +128,15 @@ view = view_op("view", _view_meta)
 
 # ---- axes: order, number, repetition ------------------------------------------------------------
 
+
 def _permute_meta(input: TensorMeta, dims: Sequence[int]) -> TensorMeta:
     if len(dims) != input.ndim:
-        raise RuntimeError(f"permute(sparse_coo): number of dimensions in the tensor input does not match the length of "
-                           f"the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to "
-                           f"len(dims) = {len(dims)}")
+        raise RuntimeError(
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            "length of "
+            f"the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to "
+            f"len(dims) = {len(dims)}"
+        )
     axes = [wrap_dim(d, input.ndim) for d in dims]
     if len(set(axes)) != len(axes):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
@@ -135,14 +156,20 @@ def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
     if extra < 0:
         kind = "CPUBoolType" if input.dtype is dtypes.bool else f"torch.{input.dtype.title}Tensor"
         raise RuntimeError(
-            f"expand({kind}{{{list(input.shape)}}}, size={list(size)}): the number of sizes provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor ({input.ndim})")
+            f"expand({kind}{{{list(input.shape)}}}, size={list(size)}): the number of sizes "
+            "provided "
+            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor "
+            f"({input.ndim})"
+        )
     shape, stride = list(size), [0] * len(size)
     for axis in reversed(range(len(size))):
         own = axis - extra
         have = input.shape[own] if own >= 0 else 1
         if size[axis] == -1 and own < 0:
-            raise RuntimeError(f"The expanded size of the tensor (-1) isn't allowed in a leading, non-existing dimension {axis}")
+            raise RuntimeError(
+                "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+                f"dimension {axis}"
+            )
         if own < 0:
             stride[axis] = stride[axis + 1] * shape[axis + 1] if axis + 1 < len(size) else 1
         else:
@@ -152,8 +179,11 @@ def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
         elif size[axis] != have:
             if have != 1:
                 raise RuntimeError(
-                    f"The expanded size of the tensor ({size[axis]}) must match the existing size ({have}) at "
-                    f"non-singleton dimension {axis}.  Target sizes: {list(size)}.  Tensor sizes: {list(input.shape)}")
+                    f"The expanded size of the tensor ({size[axis]}) must match the existing size "
+                    f"({have}) at "
+                    f"non-singleton dimension {axis}.  Target sizes: {list(size)}.  Tensor sizes: "
+                    f"{list(input.shape)}"
+                )
             stride[axis] = 0
     return _new(input, shape, stride)
 
@@ -161,7 +191,11 @@ def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
 def _unsqueeze_meta(input: TensorMeta, dim: int) -> TensorMeta:
     axis = wrap_dim(dim, input.ndim + 1)
     step = input.shape[axis] * input.stride[axis] if axis < input.ndim else 1
-    return _new(input, (*input.shape[:axis], 1, *input.shape[axis:]), (*input.stride[:axis], step, *input.stride[axis:]))
+    return _new(
+        input,
+        (*input.shape[:axis], 1, *input.shape[axis:]),
+        (*input.stride[:axis], step, *input.stride[axis:]),
+    )
 
 
 def _squeeze_meta(input: TensorMeta, dim: int | Sequence[int] | None = None) -> TensorMeta:
@@ -182,9 +216,14 @@ squeeze = view_op("squeeze", _squeeze_meta)
 
 # ---- parts --------------------------------------------------------------------------------------
 
+
 def _select_meta(input: TensorMeta, dim: int, index: int) -> TensorMeta:
     axis, _ = select_start(input, dim, index)
-    return _new(input, input.shape[:axis] + input.shape[axis + 1:], input.stride[:axis] + input.stride[axis + 1:])
+    return _new(
+        input,
+        input.shape[:axis] + input.shape[axis + 1 :],
+        input.stride[:axis] + input.stride[axis + 1 :],
+    )
 
 
 def select_start(input: TensorMeta, dim: int, index: int) -> Start:
@@ -193,7 +232,10 @@ def select_start(input: TensorMeta, dim: int, index: int) -> Start:
     axis = wrap_dim(dim, input.ndim)
     size = input.shape[axis]
     if not -size <= index < size:
-        raise IndexError(f"select(): index {index} out of range for tensor of size {list(input.shape)} at dimension {axis}")
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(input.shape)} at "
+            f"dimension {axis}"
+        )
     return axis, index % size
 
 
@@ -203,8 +245,9 @@ def slice_bounds(size: int, start: int | None, end: int | None) -> tuple[int, in
     return first, max(first, last)
 
 
-def _slice_meta(input: TensorMeta, dim: int = 0, start: int | None = None, end: int | None = None,
-                step: int = 1) -> TensorMeta:
+def _slice_meta(
+    input: TensorMeta, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> TensorMeta:
     axis, first = slice_start(input, dim, start, end, step)
     count = len(range(first, slice_bounds(input.shape[axis], start, end)[1], step))
     shape, stride = list(input.shape), list(input.stride)
@@ -212,8 +255,9 @@ def _slice_meta(input: TensorMeta, dim: int = 0, start: int | None = None, end: 
     return _new(input, shape, stride)
 
 
-def slice_start(input: TensorMeta, dim: int = 0, start: int | None = None, end: int | None = None,
-                step: int = 1) -> Start:
+def slice_start(
+    input: TensorMeta, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> Start:
     if not input.shape:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
     if step <= 0:

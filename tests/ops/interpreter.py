@@ -1,17 +1,17 @@
 """Operators on plain numpy arrays: what eager mode does, without tensors around it."""
+
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
 
-from labcore.ops import Op, dispatch
-from labcore.ops import derivatives
+from labcore.ops import Op, derivatives, dispatch
 from labcore.ops.arrays import meta_of
 
 
 class WithMeta(np.ndarray):
-    """An array that knows its meta, as tensors and nodes do, so that derivative rules can ask it."""
+    """An array that knows its meta, as tensors and nodes do, for derivative rules to ask."""
 
     @property
     def meta(self) -> Any:
@@ -19,7 +19,7 @@ class WithMeta(np.ndarray):
 
 
 class NumpyInterpreter:
-    """Runs kernels. Takes and gives arrays with a `.meta`; takes composites apart like every interpreter that computes."""
+    """Runs kernels on arrays that have a `.meta`, and takes composites apart."""
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if op.compose is not None:
@@ -49,14 +49,20 @@ def compute(op: Op, *args: Any, **kwargs: Any) -> np.ndarray:
         return bare(op(*with_meta(args), **with_meta(kwargs)))
 
 
-def analytic(op: Op, args: tuple, kwargs: dict[str, Any], grad: np.ndarray, wanted: list[str]) -> dict[str, Any]:
-    """Gradients by the rules; what `saves` does not name is replaced by its meta, so a rule cannot read it unnoticed."""
+def analytic(
+    op: Op, args: tuple, kwargs: dict[str, Any], grad: np.ndarray, wanted: list[str]
+) -> dict[str, Any]:
+    """Gradients by the rules; of what `saves` does not name they get only the meta."""
     with dispatch.interpreting(NumpyInterpreter()):
         bound = op.bind(with_meta(args), with_meta(kwargs))
         out = op(**bound)
         kept = derivatives.saves(op, wanted)
-        unsaved = {name: value if name in kept else only_meta(value) for name, value in bound.items()}
-        found = derivatives.gradients(op, unsaved, out if "out" in kept else out.meta, with_meta(grad), wanted)
+        unsaved = {
+            name: value if name in kept else only_meta(value) for name, value in bound.items()
+        }
+        found = derivatives.gradients(
+            op, unsaved, out if "out" in kept else out.meta, with_meta(grad), wanted
+        )
     return {name: bare(value) for name, value in found.items()}
 
 

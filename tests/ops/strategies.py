@@ -1,4 +1,5 @@
 """Random arrays for the property tests: any strides, all types, awkward values."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -22,8 +23,13 @@ def arrays(draw, shape=None, types=None):
     shape = draw(shapes) if shape is None else shape
     type_ = draw(st.sampled_from(TYPES if types is None else types))
     order = draw(st.permutations(range(len(shape))))
-    spread = [n * step for n, step in zip(shape, draw(st.lists(
-        st.sampled_from([1, 1, 1, 2]), min_size=len(shape), max_size=len(shape))))]
+    spread = [
+        n * step
+        for n, step in zip(
+            shape,
+            draw(st.lists(st.sampled_from([1, 1, 1, 2]), min_size=len(shape), max_size=len(shape))),
+        )
+    ]
     flat = draw(st.lists(st.sampled_from(VALUES[type_.kind]), min_size=1, max_size=5))
     memory = np.resize(np.array(flat, type_), [spread[a] for a in order])
     array = memory.transpose(np.argsort(order)) if order else memory
