@@ -20,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from .handlers import Reads
 from .ir import Buffer, Expr, Loops, using
@@ -137,12 +138,38 @@ class Group:
             return Group([node], node.sizes)
         return Group([node], *node.split)
 
+    @cached_property
+    def made(self) -> dict[str, Node]:
+        """The node that makes each buffer."""
+        return {n.name: n for n in self.nodes}
+
+    @cached_property
+    def readers(self) -> dict[str, list[Node]]:
+        """The nodes that load each buffer."""
+        found: dict[str, list[Node]] = {}
+        for node in self.nodes:
+            for buffer in node.loads:
+                found.setdefault(buffer, []).append(node)
+        return found
+
+    @cached_property
+    def accesses(self) -> dict[tuple[str, Expr], Node]:
+        """Every (buffer, offset) that is loaded, with a node that does."""
+        return {
+            (buffer, at): n for n in self.nodes for buffer, ats in n.loads.items() for at in ats
+        }
+
+    @cached_property
+    def shares_storage(self) -> bool:
+        """Is there a buffer that lies in another one's storage?"""
+        return any(n.buffers[b].storage != b for n in self.nodes for b in (*n.loads, n.name))
+
     @property
     def extern(self) -> Extern | None:
         step = self.nodes[0].step
         return step if isinstance(step, Extern) else None
 
-    @property
+    @cached_property
     def names(self) -> str:
         return "+".join(n.title for n in self.nodes)
 
@@ -202,6 +229,15 @@ def closure(after: dict[Group, set[Group]]) -> dict[Group, set[Group]]:
                 todo.append(group)
         reach[start] = seen
     return reach
+
+
+def inverse(reach: dict[Group, set[Group]]) -> dict[Group, set[Group]]:
+    """group -> every group that it can only run after."""
+    found: dict[Group, set[Group]] = {g: set() for g in reach}
+    for group, later in reach.items():
+        for other in later:
+            found[other].add(group)
+    return found
 
 
 def show_sizes(sizes: Sizes) -> str:

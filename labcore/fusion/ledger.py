@@ -130,7 +130,8 @@ class Count(Quiet):
     def reduce(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
         if self.part == "colred":
             out = self.nest.buffers_by_name[buffer]
-            apart = accumulator(kind, out.dtype) is not out.dtype  # adds up in scratch: set, then read
+            # Adding up in a wider type happens in scratch, which is set at first and read at last.
+            apart = accumulator(kind, out.dtype) is not out.dtype
             self._add(self.stores, buffer, out.numel)
             self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
             self._add(self.folds, buffer, out.numel * (2 if apart else 0))

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .deps import Group, Node, closure, edges, links_between, nodes_of
+from .deps import Group, Node, closure, edges, inverse, links_between, nodes_of
 from .ir import Expr
 from .nest import Nest
 from .program import Extern, Program
@@ -68,6 +68,7 @@ def _fuse_greedily(groups: list[Group], links: Links, users: dict[str, list[Node
     ] = {}  # a pair's own verdict never changes: judge it once
     while True:
         reach = closure(edges(groups, links))
+        reached_by = inverse(reach)
         legal: list[tuple[Group, Group, Verdict]] = []
         for i, a in enumerate(groups):
             for b in groups[i + 1:]:
@@ -75,7 +76,7 @@ def _fuse_greedily(groups: list[Group], links: Links, users: dict[str, list[Node
                     kept[a, b] = judge(a, b, users)
                 verdict = kept[a, b]
                 if verdict.ok:
-                    verdict = node_between(a, b, reach) or verdict
+                    verdict = node_between(a, b, reach, reached_by) or verdict
                 verdicts[a.names, b.names] = verdict
                 if verdict.ok:
                     legal.append((a, b, verdict))

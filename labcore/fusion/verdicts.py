@@ -20,6 +20,9 @@ from .ir import Expr, product
 MAX_NODES = 64  # as in Inductor
 
 
+Reach = dict[Group, set[Group]]
+
+
 @dataclass(frozen=True)
 class Verdict:
     """One decision about `first` and `second`; `saved` is in bytes, a polynomial of the size
@@ -45,21 +48,56 @@ class Verdict:
 
 @dataclass
 class Pair:
-    """Two groups, and what they would be as one."""
+    """Two groups, and what they would be as one. What happens inside each was judged before."""
 
     a: Group
     b: Group
     users: dict[str, list[Node]]
 
     def __post_init__(self) -> None:
-        self.nodes = sorted(self.a.nodes + self.b.nodes, key=lambda n: n.order)
         extern = self.a.extern or self.b.extern
         self.space = None if extern else unify(self.a, self.b)
+
+    @cached_property
+    def nodes(self) -> list[Node]:
+        return sorted(self.a.nodes + self.b.nodes, key=lambda n: n.order)
 
     @cached_property
     def merged(self) -> Group:
         assert self.space is not None, "they share no space"
         return Group(self.nodes, *self.space)
+
+    @cached_property
+    def reads(self) -> list[tuple[Node, Node, Expr]]:
+        """(reader, producer, offset) of every load of what the other group makes."""
+        found = []
+        for x, y in ((self.a, self.b), (self.b, self.a)):
+            for buffer in x.made.keys() & y.readers.keys():
+                for reader in y.readers[buffer]:
+                    found += [(reader, x.made[buffer], at) for at in reader.loads[buffer]]
+        return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
+
+    @cached_property
+    def common_loads(self) -> dict[tuple[str, Expr], Node]:
+        """Accesses that both make, of what neither of them computes."""
+        made = self.a.made.keys() | self.b.made.keys()
+        both = self.a.accesses.keys() & self.b.accesses.keys()
+        return {
+            key: node for key, node in self.a.accesses.items() if key in both and key[0] not in made
+        }
+
+    @cached_property
+    def gain(self) -> Expr:
+        """Bytes no longer moved: stores that die, their loads, and loads that both sides make."""
+        saved, inside = Expr(), set(self.nodes)
+        for made in dict.fromkeys(producer for _, producer, _ in self.reads):
+            readers = {reader for reader, producer, _ in self.reads if producer is made}
+            dies = made.out.role == "temp" and inside.issuperset(self.users[made.name])
+            saved += made.out.numel * (made.out.dtype.itemsize * (len(readers) + dies))
+        for (buffer, at), node in self.common_loads.items():
+            live = [s for k, s in enumerate(node.sizes) if f"i{k}" in at.symbols]
+            saved += product(live) * node.buffers[buffer].dtype.itemsize
+        return saved
 
     def no(self, rule: str, detail: str, flip: str) -> Verdict:
         return Verdict(self.a.names, self.b.names, False, rule, detail, flip=flip)
@@ -130,7 +168,7 @@ def different_spaces(pair: Pair) -> Verdict | None:
 
 
 def unfinished_reduction(pair: Pair) -> Verdict | None:
-    for reader, made, _ in _inner_reads(pair):
+    for reader, made, _ in pair.reads:
         if pair.merged.parts[made] == "colred":
             return pair.no(
                 "reduction not finished",
@@ -142,7 +180,7 @@ def unfinished_reduction(pair: Pair) -> Verdict | None:
 
 def partial_row(pair: Pair) -> Verdict | None:
     parts = pair.merged.parts
-    for reader, made, _ in _inner_reads(pair):
+    for reader, made, _ in pair.reads:
         if parts[reader] == "row" and parts[made] == "each":
             return pair.no(
                 "row statement needs a whole row",
@@ -153,7 +191,7 @@ def partial_row(pair: Pair) -> Verdict | None:
 
 
 def index_mismatch(pair: Pair) -> Verdict | None:
-    for reader, made, read in _inner_reads(pair):
+    for reader, made, read in pair.reads:
         (wrote,) = made.stores[made.name]
         if read != wrote:
             return pair.no(
@@ -167,11 +205,11 @@ def index_mismatch(pair: Pair) -> Verdict | None:
 
 def in_place_hazard(pair: Pair) -> Verdict | None:
     """One storage may be touched in one nest at one index only, once somebody writes it."""
+    if not (pair.a.shares_storage or pair.b.shares_storage):
+        return None
     for writer in pair.nodes:
         (wrote,) = writer.stores[writer.name]
         for other in pair.nodes:
-            if other is writer:
-                continue
             bad = next((at for at in _touches(other, writer) if at != wrote), None)
             if bad is not None:
                 return pair.no(
@@ -184,7 +222,7 @@ def in_place_hazard(pair: Pair) -> Verdict | None:
 
 
 def nothing_shared(pair: Pair) -> Verdict | None:
-    if gain(pair)[1].terms:
+    if pair.gain.terms:
         return None
     return pair.no("nothing shared", f"{pair.a.names} and {pair.b.names} touch no common data.",
                    "one read what the other reads or writes")
@@ -202,15 +240,20 @@ RULES = (
 )
 
 
-def node_between(a: Group, b: Group, reach: dict[Group, set[Group]]) -> Verdict | None:
+def node_between(a: Group, b: Group, reach: Reach, reached_by: Reach) -> Verdict | None:
     """The one rule about a third group: fusing around it would make a circle."""
-    for third in reach:
-        if third is not a and third is not b:
-            for x, y in ((a, b), (b, a)):
-                if third in reach[x] and y in reach[third]:
-                    return Verdict(a.names, b.names, False, "a node lies between",
-                                   f"{third.names} needs {x.names} and feeds {y.names}.",
-                                   flip=f"{third.names} joined one of them first")
+    for x, y in ((a, b), (b, a)):
+        between = reach[x] & reached_by[y]
+        if between:
+            third = min(between, key=lambda g: g.nodes[0].order)
+            return Verdict(
+                a.names,
+                b.names,
+                False,
+                "a node lies between",
+                f"{third.names} needs {x.names} and feeds {y.names}.",
+                flip=f"{third.names} joined one of them first",
+            )
     return None
 
 
@@ -218,78 +261,27 @@ def node_between(a: Group, b: Group, reach: dict[Group, set[Group]]) -> Verdict 
 
 
 def _yes(pair: Pair) -> Verdict:
-    rule, saved = gain(pair)
-    parts = {pair.merged.parts[n] for n in pair.nodes}
-    shared = next(((r, m) for r, m, _ in _inner_reads(pair, own=False)), None)
+    parts = set(pair.merged.parts.values())
     over = f"over {show_space(pair.merged)}."
-    if shared is not None:
-        detail = f"{shared[0]} reads {shared[1]} where it was just computed, {over}"
+    if pair.reads:
+        reader, made, _ = pair.reads[0]
+        rule = "producer and consumer"
+        detail = f"{reader} reads {made} where it was just computed, {over}"
     else:
-        detail = f"both read {', '.join(_common_loads(pair))} at the same index, {over}"
+        names = dict.fromkeys(buffer for buffer, _ in pair.common_loads)
+        rule = "shared reads"
+        detail = f"both read {', '.join(names)} at the same index, {over}"
     if "colred" in parts and parts != {"colred"}:
         rule += ", column sum rides along"
     if "rowred" in parts:
         rule += ", row stays near"
-    return Verdict(pair.a.names, pair.b.names, True, rule, detail, saved)
-
-
-def gain(pair: Pair) -> tuple[str, Expr]:
-    """Bytes no longer moved: a store that dies, its loads, and loads that both sides make."""
-    saved, rule = Expr(), "shared reads"
-    inside = set(pair.nodes)
-    for x, y in ((pair.a, pair.b), (pair.b, pair.a)):
-        for made in x.nodes:
-            readers = [n for n in y.nodes if made.name in n.loads]
-            if readers:
-                rule = "producer and consumer"
-                saved += made.out.numel * (made.out.dtype.itemsize * len(readers))
-                if made.out.role == "temp" and all(
-                    u in inside for u in pair.users.get(made.name, [])
-                ):
-                    saved += made.out.numel * made.out.dtype.itemsize
-    for (buffer, at), node in _common_accesses(pair).items():
-        live = [s for k, s in enumerate(node.sizes) if f"i{k}" in at.symbols]
-        saved += product(live) * node.buffers[buffer].dtype.itemsize
-    return rule, saved
-
-
-def _common_accesses(pair: Pair) -> dict[tuple[str, Expr], Node]:
-    """Loads that both sides make, of what neither of them computes."""
-    made = {n.name for n in pair.nodes}
-    sides = [
-        {
-            (buffer, at): n
-            for n in g.nodes
-            for buffer, ats in n.loads.items()
-            for at in ats
-            if buffer not in made
-        }
-        for g in (pair.a, pair.b)
-    ]
-    return {key: node for key, node in sides[0].items() if key in sides[1]}
-
-
-def _common_loads(pair: Pair) -> list[str]:
-    return list(dict.fromkeys(buffer for buffer, _ in _common_accesses(pair)))
-
-
-def _inner_reads(pair: Pair, own: bool = True) -> Iterator[tuple[Node, Node, Expr]]:
-    """(reader, producer, offset) for every load of a buffer made in the pair; own=False: across the
-    two groups only.
-    """
-    made = {n.name: n for n in pair.nodes}
-    for reader in pair.nodes:
-        for buffer, ats in reader.loads.items():
-            producer = made.get(buffer)
-            if producer is None or producer is reader:
-                continue
-            if own or (reader in pair.a.nodes) != (producer in pair.a.nodes):
-                yield from ((reader, producer, at) for at in sorted(ats, key=str))
+    return Verdict(pair.a.names, pair.b.names, True, rule, detail, pair.gain)
 
 
 def _touches(node: Node, writer: Node) -> Iterator[Expr]:
-    """Where a node uses the writer's storage, other than by the writer's own buffer."""
-    for table in (node.loads, node.stores):
-        for buffer, ats in table.items():
-            if buffer != writer.name and node.buffers[buffer].storage == writer.write_storage:
-                yield from ats
+    """Where another node uses the writer's storage, other than by the writer's own buffer."""
+    if node is not writer:
+        for table in (node.loads, node.stores):
+            for buffer, ats in table.items():
+                if buffer != writer.name and node.buffers[buffer].storage == writer.write_storage:
+                    yield from ats

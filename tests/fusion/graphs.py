@@ -1,4 +1,5 @@
 """Graphs to fuse: written by hand, and at random; and what eager mode makes of them."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
@@ -246,8 +247,11 @@ class RandomGraph:
         return ops.mul(made, 0.125) if name == "sum" else made
 
     def factory(self) -> Node:
-        return [lambda: ops.full((3, 1), 1.5), lambda: ops.arange(4, dtype=dtypes.float32),
-                lambda: ops.ones_like(self.pick("f"))][self.rng.integers(3)]()
+        return [
+            lambda: ops.full((3, 1), 1.5),
+            lambda: ops.arange(4, dtype=dtypes.float32),
+            lambda: ops.ones_like(self.pick("f")),
+        ][self.rng.integers(3)]()
 
     def extern(self) -> Node | None:
         a = self.pick("f")

@@ -1,4 +1,5 @@
 """Index expressions: equal meaning, equal object."""
+
 from __future__ import annotations
 
 import pytest
@@ -10,9 +11,15 @@ from labcore.fusion.ir import Buffer, Expr, index, product
 SYMBOLS = ("i0", "i1", "N")
 numbers = st.integers(-3, 3)
 leaves = st.one_of(numbers.map(Expr.of), st.sampled_from(SYMBOLS).map(Expr.of))
-polynomials = st.recursive(leaves, lambda inner: st.one_of(
-    st.tuples(inner, inner).map(lambda p: p[0] + p[1]), st.tuples(inner, inner).map(lambda p: p[0] * p[1]),
-    st.tuples(inner, inner).map(lambda p: p[0] - p[1])), max_leaves=6)
+polynomials = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map(lambda p: p[0] + p[1]),
+        st.tuples(inner, inner).map(lambda p: p[0] * p[1]),
+        st.tuples(inner, inner).map(lambda p: p[0] - p[1]),
+    ),
+    max_leaves=6,
+)
 places = st.fixed_dictionaries({s: numbers for s in SYMBOLS})
 
 

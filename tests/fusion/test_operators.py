@@ -1,4 +1,7 @@
-"""Every pointwise operator, lowered and interpreted, equals its eager kernel: values, types, strides."""
+"""Every pointwise operator, lowered and interpreted, equals its eager kernel: values, types,
+strides.
+"""
+
 from __future__ import annotations
 
 import numpy as np
@@ -21,14 +24,23 @@ from ..ops.strategies import NUMBERS, VALUES, arrays, partners
 from .graphs import assert_same
 
 COPIES = {"clone", "_to_copy", "copy"}
-UNARY = [n for n, o in OPS.items() if o.kind == "pointwise" and list(o.signature.parameters) == ["input"]]
-BINARY = [n for n, o in OPS.items() if o.kind == "pointwise" and n not in COPIES
-          and list(o.signature.parameters)[:2] in (["input", "other"], ["input", "exponent"])]
+UNARY = [
+    n for n, o in OPS.items() if o.kind == "pointwise" and list(o.signature.parameters) == ["input"]
+]
+BINARY = [
+    n
+    for n, o in OPS.items()
+    if o.kind == "pointwise"
+    and n not in COPIES
+    and list(o.signature.parameters)[:2] in (["input", "other"], ["input", "exponent"])
+]
 REFUSED = (RuntimeError, IndexError, TypeError, NotImplementedError, ValueError, OverflowError)
 
 
 def check(op, *args, **kwargs) -> None:
-    """Through a graph of one call, against the kernel; what eager mode refuses is refused while tracing."""
+    """Through a graph of one call, against the kernel; what eager mode refuses is refused while
+    tracing.
+    """
     graph = Graph()
     arrays_ = [a for a in args if isinstance(a, np.ndarray)]
     nodes = iter([graph.placeholder(f"x{k}", meta_of(a)) for k, a in enumerate(arrays_)])
@@ -52,7 +64,9 @@ def finite_part(x: np.ndarray) -> np.ndarray:
 
 
 def test_the_table_covers_every_pointwise_operator():
-    missing = [n for n, o in OPS.items() if o.kind == "pointwise" and n not in POINTWISE and n not in RULES]
+    missing = [
+        n for n, o in OPS.items() if o.kind == "pointwise" and n not in POINTWISE and n not in RULES
+    ]
     assert missing == []
 
 
@@ -124,7 +138,15 @@ def test_arange(args):
     check(OPS["arange"], *args)
 
 
-@pytest.mark.parametrize(("name", "args"), [("full", ((2, 3), 1.5)), ("zeros", ((4,),)), ("ones", ((),)),
-                                            ("full", ((2, 0), 7)), ("full", ((3,), True))])
+@pytest.mark.parametrize(
+    ("name", "args"),
+    [
+        ("full", ((2, 3), 1.5)),
+        ("zeros", ((4,),)),
+        ("ones", ((),)),
+        ("full", ((2, 0), 7)),
+        ("full", ((3,), True)),
+    ],
+)
 def test_factories(name, args):
     check(OPS[name], *args)
