@@ -1,9 +1,11 @@
 """The animated views of what the compiler did. Importing this imports ipywidgets, but no numba.
 
-    AccessRace       a pointwise function as separate passes and as one, access by access
-    VariantTheater   calls on their way through guards, variants and the compiler
+AccessRace       a pointwise function as separate passes and as one, access by access
+VariantTheater   calls on their way through guards, variants and the compiler
 """
-from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
+
+from .access_race import AccessRace as AccessRace
+from .access_race import NotPointwise as NotPointwise
 from .variant_theater import VariantTheater as VariantTheater
 
 __all__ = ["AccessRace", "NotPointwise", "VariantTheater"]

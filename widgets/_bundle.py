@@ -1,10 +1,13 @@
 """One widget, one module: its own JavaScript with the shared modules inside it.
 
-An anywidget's module is loaded from a blob, so `import ... from "./lab.js"` has nothing to be relative to.  In: the plain
-modules in `static/`, where editors, linters and `node --test` follow their imports.  Out: `esm(name)`, the same text with
-each imported module closed in a function before its first use, and `css(name)`, the tokens and shared rules before the own ones.
-Invariant: a module's private names stay private, and a shared module appears once.  No build step, no tools.
+An anywidget's module is loaded from a blob, so `import ... from "./lab.js"` has nothing to be
+relative to.  In: the plain modules in `static/`, where editors, linters and `node --test` follow
+their imports.  Out: `esm(name)`, the same text with each imported module closed in a function
+before its first use, and `css(name)`, the tokens and shared rules before the own ones.
+Invariant: a module's private names stay private, and a shared module appears once.  No build step,
+no tools.
 """
+
 from __future__ import annotations
 
 import re
@@ -24,11 +27,15 @@ def esm(name: str) -> str:
 
 def css(name: str) -> str:
     """Tokens, the shared look, then the widget's own rules."""
-    return "".join((STATIC / f"{part}.css").read_text(encoding="utf-8") for part in ("tokens", "lab", name))
+    return "".join(
+        (STATIC / f"{part}.css").read_text(encoding="utf-8") for part in ("tokens", "lab", name)
+    )
 
 
 def _link(source: str, parts: list[str], seen: set[str]) -> str:
-    """`source` with its imports turned into names taken from closed modules; those go to `parts`, deepest first."""
+    """`source` with its imports turned into names taken from closed modules; those go to `parts`,
+    deepest first.
+    """
 
     def take(match: re.Match[str]) -> str:
         names, module = match.groups()
@@ -39,7 +46,9 @@ def _link(source: str, parts: list[str], seen: set[str]) -> str:
 
     linked = _IMPORT.sub(take, source)
     if re.search(r"^import\b", linked, re.M) or re.search(r"^const \{[^}]*\bas\b", linked, re.M):
-        raise ValueError('widgets import only names from "./<module>.js", without `as` and without `*`')
+        raise ValueError(
+            'widgets import only names from "./<module>.js", without `as` and without `*`'
+        )
     return linked
 
 

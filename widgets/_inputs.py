@@ -1,8 +1,10 @@
 """Tensors to show a function with, when the caller names a size or nothing at all.
 
-In: a function and a number of elements.  Out: one float32 tensor a parameter: -2, -1, 1, 2, again and again, for the
-first, ones for the others, so that `(x + bias).relu() * 2` has something to cut off.
+In: a function and a number of elements.  Out: one float32 tensor a parameter: -2, -1, 1, 2, again
+and again, for the first, ones for the others, so that `(x + bias).relu() * 2` has something to cut
+off.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -25,7 +27,10 @@ def parameter_names(fn: Callable[..., Any]) -> list[str]:
 def example_inputs(fn: Callable[..., Any], n: int) -> tuple[Any, ...]:
     """One tensor of n elements for each parameter that has no default."""
     parameters = inspect.signature(fn).parameters.values()
-    names = [p.name for p in parameters if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY,
-                                                                             p.POSITIONAL_OR_KEYWORD)]
+    names = [
+        p.name
+        for p in parameters
+        if p.default is p.empty and p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+    ]
     first = torch.tensor([FIRST[i % len(FIRST)] for i in range(n)], dtype=torch.float32)
     return tuple(first if k == 0 else torch.ones(n) for k in range(len(names)))

@@ -1,8 +1,11 @@
-"""The loop bodies of a race, run in Python: the counts that `repr` states and the last frame of the picture.
+"""The loop bodies of a race, run in Python: the counts that `repr` states and the last frame of the
+picture.
 
-In: the plan of `labcore.fusion.race` (its header has the schema).  Out: every array access of a lane for n elements, and memory
-afterwards.  Invariant: the same accesses and values as the widget's JavaScript, which runs the same bodies (tested).
+In: the plan of `labcore.fusion.race` (its header has the schema).  Out: every array access of a
+lane for n elements, and memory afterwards.  Invariant: the same accesses and values as the widget's
+JavaScript, which runs the same bodies (tested).
 """
+
 from __future__ import annotations
 
 from collections import Counter

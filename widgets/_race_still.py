@@ -2,6 +2,7 @@
 
 In: the race trace and n.  Out: SVG text.  Invariant: every mark is an access that `_race.run` made.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -19,8 +20,13 @@ def race_picture(trace: Json, n: int) -> str:
     title = f"{trace['function']}, N = {n}: {total} array accesses in separate passes, {few} fused"
     picture = Picture(WIDTH, title)
     picture.text(PAD, 30, f"{trace['function']}, N = {n}", size=16, bold=True)
-    sentence = f"{total} accesses against {few}: {formula(trace['lanes'][0])} against {formula(trace['lanes'][1])}. "
-    told = f"The {total - few} lit ones on the left are what fusion saved." if total > few else "None to save."
+    per, few_per = map(formula, trace["lanes"])
+    sentence = f"{total} accesses against {few}: {per} against {few_per}. "
+    told = (
+        f"The {total - few} lit ones on the left are what fusion saved."
+        if total > few
+        else "None to save."
+    )
     picture.text(PAD, 52, sentence + told, size=13, fill=QUIET)
     lit = saved(separate, fused) if total > few else [True] * total
     bottom = 0.0
@@ -31,11 +37,14 @@ def race_picture(trace: Json, n: int) -> str:
 
 
 class _Lane:
-    def __init__(self, picture: Picture, trace: Json, lane: Json, done: Run, left: float, n: int,
-                 total: int) -> None:
+    def __init__(
+        self, picture: Picture, trace: Json, lane: Json, done: Run, left: float, n: int, total: int
+    ) -> None:
         self.picture, self.trace, self.lane, self.done = picture, trace, lane, done
         self.left, self.n, self.total = left, n, total
-        self.used = {line["buf"] for step in lane["passes"] for line in step["body"] if line.get("buf")}
+        self.used = {
+            line["buf"] for step in lane["passes"] for line in step["body"] if line.get("buf")
+        }
 
     def draw(self, lit: list[bool]) -> float:
         rows = len(self.trace["buffers"])
@@ -49,8 +58,14 @@ class _Lane:
         self.picture.text(self.left + 12, 108, clip(names, LANE - 130, 11), size=11, fill=QUIET)
         count = len(self.done.accesses)
         self.picture.text(self.left + LANE - 12, 98, str(count), size=28, bold=True, anchor="end")
-        self.picture.text(self.left + LANE - 12, 112, f"array accesses = {formula(self.lane)}", size=11,
-                          fill=QUIET, anchor="end")
+        self.picture.text(
+            self.left + LANE - 12,
+            112,
+            f"array accesses = {formula(self.lane)}",
+            size=11,
+            fill=QUIET,
+            anchor="end",
+        )
         self._ledger(lit)
         for k, buffer in enumerate(self.trace["buffers"]):
             self._row(buffer, 150 + 32 * k)
@@ -64,9 +79,16 @@ class _Lane:
         for j, ((kind, _, _), on) in enumerate(zip(self.done.accesses, lit)):
             ink = READ if kind == "read" else WRITE
             outline = kind == "read" and size > 4
-            self.picture.rect(self.left + 12 + j * unit + 0.7, 121.5, size, 11, 2 if size > 4 else 0,
-                              fill=("#ffffff" if outline else ink) if on else "#d5d5d5",
-                              stroke=ink if outline and on else None, thick=1.6)
+            self.picture.rect(
+                self.left + 12 + j * unit + 0.7,
+                121.5,
+                size,
+                11,
+                2 if size > 4 else 0,
+                fill=("#ffffff" if outline else ink) if on else "#d5d5d5",
+                stroke=ink if outline and on else None,
+                thick=1.6,
+            )
 
     def _row(self, buffer: Json, y: float) -> None:
         name = buffer["name"]
@@ -83,8 +105,16 @@ class _Lane:
             self.picture.rect(x, y, cell, 26, 4, fill="#ffffff", stroke=LINE)
             if cell >= 24:
                 value = short(self.done.memory[name].get(i), int((cell - 6) / 7.3))
-                self.picture.text(x + cell / 2, y + 14, value, size=12, bold=True, code=True, fill=INK,
-                                  anchor="middle")
+                self.picture.text(
+                    x + cell / 2,
+                    y + 14,
+                    value,
+                    size=12,
+                    bold=True,
+                    code=True,
+                    fill=INK,
+                    anchor="middle",
+                )
             self._pips(buffer, i, x, y, cell)
 
     def _pips(self, buffer: Json, i: int, x: float, y: float, cell: float) -> None:
@@ -95,8 +125,15 @@ class _Lane:
         for j, kind in enumerate(marks):
             ink = READ if kind == "read" else WRITE
             hollow = kind == "read" and size > 3
-            self.picture.rect(first + j * pitch, y + 19, size, size, 1, fill="#ffffff" if hollow else ink,
-                              stroke=ink if hollow else None)
+            self.picture.rect(
+                first + j * pitch,
+                y + 19,
+                size,
+                size,
+                1,
+                fill="#ffffff" if hollow else ink,
+                stroke=ink if hollow else None,
+            )
 
 
 def short(value: Any, room: int) -> str:
@@ -105,12 +142,15 @@ def short(value: Any, room: int) -> str:
         return ""
     if isinstance(value, bool):
         return str(value) if room >= 5 else str(value)[0]
-    if value == value and abs(value) != float("inf") and value == int(value) and len(str(int(value))) <= room:
+    if (
+        value == value
+        and abs(value) != float("inf")
+        and value == int(value)
+        and len(str(int(value))) <= room
+    ):
         return str(int(value)).replace("-", "−")
     for digits in range(4, 0, -1):
         text = f"{value:.{digits}g}".replace("-", "−").replace("e+0", "e").replace("e−0", "e−")
         if len(text) <= room:
             return text
     return "·"
-
-

@@ -1,8 +1,11 @@
 """A few lines of SVG: the still pictures of the widgets, in the colours of `static/tokens.css`.
 
-In: marks, one call each.  Out: `Picture.text()`, a self-contained SVG on a white card, the same bytes for the same marks.
-Invariant: no ids, no styles from outside, and coordinates rounded to a tenth, so a picture can be compared as text.
+In: marks, one call each.  Out: `Picture.text()`, a self-contained SVG on a white card, the same
+bytes for the same marks.
+Invariant: no ids, no styles from outside, and coordinates rounded to a tenth, so a picture can be
+compared as text.
 """
+
 from __future__ import annotations
 
 from html import escape
@@ -15,11 +18,12 @@ SANS = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 
 
 def _attributes(values: dict[str, object]) -> str:
-    named = {key.rstrip("_").replace("_", "-"): value for key, value in values.items() if value is not None}
-    return "".join(
-        f' {key}="{escape(_number(value) if isinstance(value, float) else str(value))}"'
-        for key, value in named.items()
-    )
+    spelled = {
+        key.replace("_", "-"): _number(value) if isinstance(value, float) else str(value)
+        for key, value in values.items()
+        if value is not None
+    }
+    return "".join(f' {key}="{escape(value)}"' for key, value in spelled.items())
 
 
 def _number(value: float) -> str:
@@ -33,15 +37,37 @@ class Picture:
         self.width, self.label = width, label
         self.marks: list[str] = []
 
-    def rect(self, x: float, y: float, width: float, height: float, radius: float = 4, *,
-             fill: str = "none", stroke: str | None = None, dashed: bool = False, thick: float = 1) -> None:
+    def rect(
+        self,
+        x: float,
+        y: float,
+        width: float,
+        height: float,
+        radius: float = 4,
+        *,
+        fill: str = "none",
+        stroke: str | None = None,
+        dashed: bool = False,
+        thick: float = 1,
+    ) -> None:
         border = {"stroke": stroke, "stroke_width": float(thick)} if stroke else {}
         dash = {"stroke_dasharray": "3 3"} if dashed else {}
         place = {"x": float(x), "y": float(y), "width": float(width), "height": float(height)}
-        self.marks.append(f"<rect{_attributes({**place, 'rx': float(radius), 'fill': fill, **border, **dash})}/>")
+        look = {"rx": float(radius), "fill": fill, **border, **dash}
+        self.marks.append(f"<rect{_attributes({**place, **look})}/>")
 
-    def text(self, x: float, y: float, words: str, *, size: int = 12, bold: bool = False,
-             code: bool = False, fill: str = INK, anchor: str | None = None) -> None:
+    def text(
+        self,
+        x: float,
+        y: float,
+        words: str,
+        *,
+        size: int = 12,
+        bold: bool = False,
+        code: bool = False,
+        fill: str = INK,
+        anchor: str | None = None,
+    ) -> None:
         look = {"font_family": MONO if code else SANS, "font_size": size, "fill": fill}
         weight = {"font_weight": 600} if bold else {}
         place = {"x": float(x), "y": float(y), "text_anchor": anchor}
@@ -50,15 +76,18 @@ class Picture:
     def check(self, x: float, y: float, ok: bool) -> None:
         """A round tick or a square cross, 14 wide: never told apart by colour alone."""
         self.rect(x, y, 14, 14, 7 if ok else 3, fill=OK if ok else FAIL)
-        self.text(x + 7, y + 11, "✓" if ok else "✕", size=11, bold=True, fill="#ffffff", anchor="middle")
+        mark = "✓" if ok else "✕"
+        self.text(x + 7, y + 11, mark, size=11, bold=True, fill="#ffffff", anchor="middle")
 
     def render(self, height: float) -> str:
-        size = f'width="{self.width}" height="{_number(float(height))}"'
-        box = f'viewBox="0 0 {self.width} {_number(float(height))}"'
-        back = f'<rect x="0.5" y="0.5" width="{self.width - 1}" height="{_number(float(height) - 1)}" rx="8"'
-        card = f'{back} fill="#ffffff" stroke="{LINE}"/>'
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" {size} {box} role="img" aria-label="{escape(self.label)}">'
-        return "\n".join([head, card, *self.marks, "</svg>"])
+        sizes = {"width": self.width, "height": float(height)}
+        frame = {"xmlns": "http://www.w3.org/2000/svg", **sizes, "role": "img"}
+        view = {"viewBox": f"0 0 {self.width} {_number(height)}", "aria-label": self.label}
+        back = Picture(self.width, "")
+        back.rect(0.5, 0.5, self.width - 1, height - 1, 8, fill="#ffffff", stroke=LINE)
+        return "\n".join(
+            [f"<svg{_attributes({**frame, **view})}>", *back.marks, *self.marks, "</svg>"]
+        )
 
 
 def clip(words: str, width: float, size: int = 12) -> str:

@@ -1,9 +1,11 @@
 """From the compiler's events to the theater's trace: one beat an event that a person can see.
 
-In: the events of a recording.  Out: `theater_trace(...)`, JSON for `static/theater.js` (its header has the schema), and
-`Score`, the same calls as text.  Invariant: every beat comes from an event, in the order of the events; nothing carries a
-time, an address or a path, so the same program gives the same trace.
+In: the events of a recording.  Out: `theater_trace(...)`, JSON for `static/theater.js` (its header
+has the schema), and `Score`, the same calls as text.  Invariant: every beat comes from an event, in
+the order of the events; nothing carries a time, an address or a path, so the same program gives the
+same trace.
 """
+
 from __future__ import annotations
 
 import re
@@ -32,9 +34,15 @@ class Score:
 class Director:
     """Reads events one by one; `trace` and `scores` are what it has understood so far."""
 
-    def __init__(self, frame: int, function: str, errors: Mapping[int, str],
-                 parameters: Sequence[str]) -> None:
-        self.frame, self.function, self.errors, self.parameters = frame, function, errors, parameters
+    def __init__(
+        self, frame: int, function: str, errors: Mapping[int, str], parameters: Sequence[str]
+    ) -> None:
+        self.frame, self.function, self.errors, self.parameters = (
+            frame,
+            function,
+            errors,
+            parameters,
+        )
         self.calls: dict[int, int] = {}  # the compiler's number of a call -> ours, from 0
         self.inputs: list[list[str]] = []
         self.scores: list[Score] = []
@@ -62,7 +70,9 @@ class Director:
             reader(event)
 
     def _ours(self, event: t.Event) -> bool:
-        """Does it belong to the function on stage? Events name their frame, their call or their variant."""
+        """Does it belong to the function on stage? Events name their frame, their call or their
+        variant.
+        """
         if isinstance(event, (t.CallBegin, t.CacheMiss, t.VariantAdded)):
             return event.frame == self.frame
         if isinstance(event, (t.GuardCheck, t.Execute, t.CallEnd)):
@@ -93,9 +103,21 @@ class Director:
         while len(guards) <= event.index:
             guards.append(_guard_text(event.text, event.expected))
         place = {} if event.ok else _place(event.origin)
-        told = {} if event.ok else {"expected": event.expected, "actual": event.actual, "reason": event.reason}
+        told = (
+            {}
+            if event.ok
+            else {"expected": event.expected, "actual": event.actual, "reason": event.reason}
+        )
         text = _guard_text(event.text)["text"]
-        self._beat("guard", variant=event.compile_id, guard=event.index, ok=event.ok, text=text, **told, **place)
+        self._beat(
+            "guard",
+            variant=event.compile_id,
+            guard=event.index,
+            ok=event.ok,
+            text=text,
+            **told,
+            **place,
+        )
 
     def _miss(self, event: t.CacheMiss) -> None:
         score = self.scores[-1]  # a miss belongs to the call on its way
@@ -103,10 +125,14 @@ class Director:
         self._beat("miss", again=event.variants > 0)
 
     def _stage(self, event: t.Stage) -> None:
-        self._beat("stage", variant=event.compile_id, stage=event.name, note=event.note, late=not self.open)
+        self._beat(
+            "stage", variant=event.compile_id, stage=event.name, note=event.note, late=not self.open
+        )
 
     def _guards(self, event: t.GuardsInstalled) -> None:
-        self._known(event.compile_id)["guards"] = [_guard_text(g.text, g.expected) for g in event.guards]
+        self._known(event.compile_id)["guards"] = [
+            _guard_text(g.text, g.expected) for g in event.guards
+        ]
 
     def _break(self, event: t.GraphBreak) -> None:
         stop = {"what": event.what, "why": event.why, "hint": event.hint, **_place(event.origin)}
@@ -137,7 +163,9 @@ class Director:
         mine = [beat for beat in self.beats if beat["call"] == len(self.inputs) - 1]
         made = any(beat["kind"] == "variant" for beat in mine)
         for beat in mine:
-            if beat["kind"] == "miss" and beat["again"] and not made:  # the limit, or capture met an error
+            if (
+                beat["kind"] == "miss" and beat["again"] and not made
+            ):  # the limit, or capture met an error
                 beat.update(again=False, instead="python" if event.result == "eager" else "error")
         if event.result == "eager":
             self._python(score, mine)
@@ -146,7 +174,9 @@ class Director:
         self._beat("return", **ended, **({"error": score.error} if score.error else {}))
 
     def _python(self, score: Score, mine: Sequence[Json]) -> None:
-        """The function itself ran. Said by a variant made just now, by one whose guards held, or by the limit."""
+        """The function itself ran. Said by a variant made just now, by one whose guards held, or by
+        the limit.
+        """
         made = [beat["variant"] for beat in mine if beat["kind"] == "variant"]
         held = mine[-1]["kind"] == "guard" and mine[-1]["ok"]
         score.variant = made[-1] if made else mine[-1]["variant"] if held else ""
@@ -171,7 +201,9 @@ class Director:
             for score, (label, token) in zip(self.scores, labels)
         ]
         made_for = {name: labels[call][0] for name, call in self.added.items()}
-        variants = [{**v, "title": made_for.get(v["id"], "made earlier")} for v in self.variants.values()]
+        variants = [
+            {**v, "title": made_for.get(v["id"], "made earlier")} for v in self.variants.values()
+        ]
         return {
             "version": 1,
             "function": self.function,
@@ -182,15 +214,21 @@ class Director:
         }
 
 
-def direct(events: Iterable[t.Event], errors: Mapping[int, str] | None = None,
-           parameters: Sequence[str] = ()) -> Director:
-    """Read a recording. `errors`: texts of exceptions by the compiler's number of the call; `parameters`: the
-    names of the function's arguments, for labels."""
+def direct(
+    events: Iterable[t.Event],
+    errors: Mapping[int, str] | None = None,
+    parameters: Sequence[str] = (),
+) -> Director:
+    """Read a recording. `errors`: texts of exceptions by the compiler's number of the call;
+    `parameters`: the names of the function's arguments, for labels.
+    """
     events = list(events)
     first = next((e for e in events if isinstance(e, t.CallBegin)), None)
     if first is None:
-        raise ValueError("VariantTheater: this recording has no call of a compiled function in it. "
-                         "Record while the compiled function is called: `with trace.record() as r: f(x)`.")
+        raise ValueError(
+            "VariantTheater: this recording has no call of a compiled function in it. "
+            "Record while the compiled function is called: `with trace.record() as r: f(x)`."
+        )
     director = Director(first.frame, first.function, errors or {}, parameters)
     for event in events:
         director.read(event)
@@ -198,8 +236,9 @@ def direct(events: Iterable[t.Event], errors: Mapping[int, str] | None = None,
 
 
 def _guard_text(text: str, expected: str = "") -> Json:
-    """A guard's kind and its condition: "SIZE_MATCH: x.shape == (4,)" is both. A constant that the condition only
-    names has its value in `expected`."""
+    """A guard's kind and its condition: "SIZE_MATCH: x.shape == (4,)" is both. A constant that the
+    condition only names has its value in `expected`.
+    """
     kind, colon, condition = text.partition(": ")
     if not colon or not kind.isupper():
         return {"kind": "", "text": text}
@@ -208,7 +247,9 @@ def _guard_text(text: str, expected: str = "") -> Json:
 
 
 def _place(origin: t.Origin | None) -> Json:
-    """The user's line with the columns in characters; no file, for a path is not the same everywhere."""
+    """The user's line with the columns in characters; no file, for a path is not the same
+    everywhere.
+    """
     if origin is None:
         return {}
     line = origin.source
@@ -217,12 +258,16 @@ def _place(origin: t.Origin | None) -> Json:
         one_line = origin.end_line in (-1, origin.line) and origin.end_column >= 0
         raw = line.encode()
         end = origin.end_column if one_line else len(raw)
-        place["at"] = [len(raw[:column].decode(errors="replace")) for column in (origin.column, end)]
+        place["at"] = [
+            len(raw[:column].decode(errors="replace")) for column in (origin.column, end)
+        ]
     return place
 
 
 def _labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[tuple[str, str]]:
-    """A short name for each call, what tells the calls apart, and at most three characters for its token."""
+    """A short name for each call, what tells the calls apart, and at most three characters for its
+    token.
+    """
     width = max(map(len, calls))
     columns = {k: tuple(call[k] if k < len(call) else "" for call in calls) for k in range(width)}
     telling = {column: k for k, column in reversed(columns.items()) if len(set(column)) > 1}
@@ -231,7 +276,9 @@ def _labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[t
     labels = [" ".join(column[k] for column in names) for k in range(len(calls))] if names else []
     sizes = [re.findall(r"\[(\d+)", label) for label in labels]
     short = [size[0] if size else "" for size in sizes]
-    usable = all(0 < len(size) <= 3 for size in short) and len(set(short)) == len(set(labels)) and picked
+    usable = (
+        all(0 < len(size) <= 3 for size in short) and len(set(short)) == len(set(labels)) and picked
+    )
     tokens = short if usable else [f"#{n + 1}"[:3] for n in range(len(calls))]
     return list(zip(labels or ["()"] * len(calls), tokens))
 

@@ -1,7 +1,10 @@
-"""The theater's last frame as SVG: one row a call, with every guard that was asked, and what came of it.
+"""The theater's last frame as SVG: one row a call, with every guard that was asked, and what came
+of it.
 
-In: the theater's trace (`static/theater.js` has its schema).  Out: SVG text.  Invariant: a mark is an event.
+In: the theater's trace (`static/theater.js` has its schema).  Out: SVG text.  Invariant: a mark is
+an event.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -10,14 +13,20 @@ from ._svg import FAIL, LINE, LIVE, OK, QUIET, SOFT, Picture, clip
 
 Json = dict[str, Any]
 WIDTH, PAD, ROW = 800, 16, 44
-RESULTS = {"hit": ("✓ hit {}", OK), "compiled": ("compiled {}", LIVE), "eager": ("ran in Python", QUIET),
-           "raised": ("raised", FAIL)}
+RESULTS = {
+    "hit": ("✓ hit {}", OK),
+    "compiled": ("compiled {}", LIVE),
+    "eager": ("ran in Python", QUIET),
+    "raised": ("raised", FAIL),
+}
 
 
 def theater_picture(trace: Json, summary: str) -> str:
     """`summary` is the sentence of counts, as `repr` states it."""
     picture = Picture(WIDTH, summary)
-    picture.text(PAD, 30, f"{trace['function']}: which variant answers each call", size=16, bold=True)
+    picture.text(
+        PAD, 30, f"{trace['function']}: which variant answers each call", size=16, bold=True
+    )
     picture.text(PAD, 52, summary, size=13, fill=QUIET)
     y = 72.0
     for number, call in enumerate(trace["calls"]):
@@ -28,7 +37,9 @@ def theater_picture(trace: Json, summary: str) -> str:
 
 
 def _call(picture: Picture, call: Json, beats: list[Json], y: float) -> float:
-    ended = next((b for b in beats if b["kind"] == "return"), {"result": "unfinished", "variant": ""})
+    ended = next(
+        (b for b in beats if b["kind"] == "return"), {"result": "unfinished", "variant": ""}
+    )
     said, ink = RESULTS.get(ended["result"], (ended["result"], QUIET))
     picture.rect(PAD, y, 150, 34, 8, fill=SOFT.get(ink, "#ffffff"), stroke=ink)
     picture.text(PAD + 10, y + 15, clip(call["label"], 136), code=True, bold=True)
@@ -65,7 +76,7 @@ def _variants(picture: Picture, variants: list[Json], y: float) -> float:
     """Two cards a line: the tag, the title, and the guards in the order of asking."""
     width = (WIDTH - 2 * PAD - 16) / 2
     for first in range(0, len(variants), 2):
-        pair = variants[first:first + 2]
+        pair = variants[first : first + 2]
         height = 62.0 + 17 * max(len(v["guards"]) + ("stop" in v) for v in pair)
         for k, variant in enumerate(pair):
             x = PAD + k * (width + 16)
@@ -75,12 +86,29 @@ def _variants(picture: Picture, variants: list[Json], y: float) -> float:
             picture.text(x + 12, y + 24, variant["id"], code=True, bold=True, fill=LIVE)
             picture.text(x + 52, y + 24, clip(variant["title"], width - 64), code=True, bold=True)
             for j, guard in enumerate(variant["guards"]):
-                picture.text(x + 12, y + 44 + 17 * j, clip(guard["text"], width - 24, 11), size=11, code=True)
+                picture.text(
+                    x + 12, y + 44 + 17 * j, clip(guard["text"], width - 24, 11), size=11, code=True
+                )
             stop = variant.get("stop")
             if stop:
-                told = f"◆ line {stop['line']}: {stop['what']}" if "line" in stop else f"◆ {stop['what']}"
-                picture.text(x + 12, y + height - 26, clip(told, width - 24, 11), size=11, bold=True, fill=FAIL)
-            runs = "runs the function in Python" if eager else f"runs {', '.join(variant['kernels']) or 'the graph'}"
+                told = (
+                    f"◆ line {stop['line']}: {stop['what']}"
+                    if "line" in stop
+                    else f"◆ {stop['what']}"
+                )
+                picture.text(
+                    x + 12,
+                    y + height - 26,
+                    clip(told, width - 24, 11),
+                    size=11,
+                    bold=True,
+                    fill=FAIL,
+                )
+            runs = (
+                "runs the function in Python"
+                if eager
+                else f"runs {', '.join(variant['kernels']) or 'the graph'}"
+            )
             picture.text(x + 12, y + height - 8, clip(runs, width - 24, 11), size=11, fill=QUIET)
         y += height + 12
     return y

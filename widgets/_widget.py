@@ -1,6 +1,8 @@
-"""What both widgets share: an anywidget whose text is deterministic and which carries a still picture.
+"""What both widgets share: an anywidget whose text is deterministic and which carries a still
+picture.
 
-In: `_esm` and `_css` of the subclass, a `trace`.  Out: three forms of the same state, from rich to plain:
+In: `_esm` and `_css` of the subclass, a `trace`.  Out: three forms of the same state, from rich to
+plain:
 
     the live widget      where scripts run (JupyterLab, VS Code, a page with stored state)
     an SVG of the end    where they do not: GitHub's viewer, an untrusted notebook, nbconvert to PDF
@@ -8,6 +10,7 @@ In: `_esm` and `_css` of the subclass, a `trace`.  Out: three forms of the same 
 
 Invariant: nothing in any of them depends on the machine, the time, or an address.
 """
+
 from __future__ import annotations
 
 from typing import Any
@@ -46,5 +49,7 @@ class LabWidget(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **options: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         """The widget's own forms, with its still picture beside them."""
-        data, metadata = super()._repr_mimebundle_(**options)
+        bundle = super()._repr_mimebundle_(**options)
+        assert bundle is not None  # anywidget gives none only to a widget without a view
+        data, metadata = bundle
         return {**data, "image/svg+xml": self.picture()}, metadata

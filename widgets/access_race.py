@@ -1,10 +1,12 @@
 """AccessRace: a pointwise function as separate passes and as one fused pass, access by access.
 
 In: a function.  Out: an anywidget, its SVG, its text.
-Invariant: the loop bodies are those of the compiler's own nests; the view runs them for any N, so the slider works
-without a kernel, and counts, values and order come from one source.
-PyTorch shows neither lane: it prints the fused kernel (TORCH_LOGS=output_code) and leaves the counting to the reader.
+Invariant: the loop bodies are those of the compiler's own nests; the view runs them for any N, so
+the slider works without a kernel, and counts, values and order come from one source.
+PyTorch shows neither lane: it prints the fused kernel (TORCH_LOGS=output_code) and leaves the
+counting to the reader.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -32,21 +34,25 @@ SIZES = 4  # elements of an example that nobody gave
 
 
 class NotPointwise(ValueError):
-    """The function is no chain of pointwise operations over one set of elements; the text says where it is not."""
+    """The function is no chain of pointwise operations over one set of elements; the text says
+    where it is not.
+    """
 
 
 class AccessRace(LabWidget):
     """Separate passes against the fused one, for N elements.
 
-    >>> AccessRace(block)                      # float32 examples are made: -2, -1, 1, 2 for the first argument
-    >>> AccessRace(block, x, bias, n=8)        # your tensors; their values repeat when N is larger
-    >>> race.n = 12                            # as the slider does
+    >>> AccessRace(block)                  # float32 examples are made: -2, -1, 1, 2, and ones
+    >>> AccessRace(block, x, bias, n=8)    # your tensors; their values repeat when N is larger
+    >>> race.n = 12                        # as the slider does
 
-    Any function of tensors works whose operators are pointwise and run over the same elements; arguments of one element
-    are broadcast. Others raise NotPointwise with the operator and the reason. `n` is 1 to 16.
+    Any function of tensors works whose operators are pointwise and run over the same elements;
+    arguments of one element are broadcast. Others raise NotPointwise with the operator and the
+    reason. `n` is 1 to 16.
 
-    Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the last frame, which
-    travels beside the widget in the same output; `.still()` gives that picture alone. `repr` states the counts.
+    Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the
+    last frame, which travels beside the widget in the same output; `.still()` gives that picture
+    alone. `repr` states the counts.
     """
 
     _esm = _bundle.esm("access_race")
@@ -54,8 +60,12 @@ class AccessRace(LabWidget):
 
     n = traitlets.Int(4, min=1, max=MOST).tag(sync=True)
 
-    def __init__(self, fn: Callable[..., Any], *example: Any, n: int = 4, language: str = "en") -> None:
-        super().__init__(trace=capture_race(fn, example or example_inputs(fn, SIZES)), n=n, language=language)
+    def __init__(
+        self, fn: Callable[..., Any], *example: Any, n: int = 4, language: str = "en"
+    ) -> None:
+        super().__init__(
+            trace=capture_race(fn, example or example_inputs(fn, SIZES)), n=n, language=language
+        )
 
     def runs(self) -> tuple[Run, Run]:
         """Both lanes, run in Python: every access, and memory afterwards."""
@@ -67,11 +77,14 @@ class AccessRace(LabWidget):
 
     def __repr__(self) -> str:
         separate, fused = (len(done.accesses) for done in self.runs())
-        return f"AccessRace({self.trace['function']}, N={self.n}: separate {separate} accesses, fused {fused})"
+        counts = f"separate {separate} accesses, fused {fused}"
+        return f"AccessRace({self.trace['function']}, N={self.n}: {counts})"
 
 
 def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
-    """Have the lab's compiler capture `fn`, and its scheduler plan the race. No variant is made and none is used up."""
+    """Have the lab's compiler capture `fn`, and its scheduler plan the race. No variant is made and
+    none is used up.
+    """
     name = getattr(fn, "__name__", type(fn).__name__)
     refuse = lambda reason: NotPointwise(f"AccessRace cannot show {name}: {reason}")
     function, arguments = _bound(fn, example)
@@ -112,16 +125,25 @@ def _bound(fn: Callable[..., Any], example: Sequence[Any]) -> tuple[FunctionType
 def _ordered(plan: Json) -> Json:
     """Rows as they are read: what comes in, what lies between, what goes out."""
     roles = ["input", "intermediate", "output"]
-    rows = sorted(plan["buffers"], key=lambda b: (roles.index(b["role"]), b["role"] == "output" and b["name"]))
+    rows = sorted(
+        plan["buffers"], key=lambda b: (roles.index(b["role"]), b["role"] == "output" and b["name"])
+    )
     return {**plan, "buffers": rows}
 
 
 def _names(arrays: list[Json], module: GraphModule) -> dict[str, str]:
-    """Names for the arrays that have none of the user's: t1, t2, ... for what lies between, y or y1, y2 for results."""
+    """Names for the arrays that have none of the user's: t1, t2, ... for what lies between, y or
+    y1, y2 for results.
+    """
     *_, output = module.graph.nodes
-    named = {role: [b["name"] for b in arrays if b["role"] == role] for role in ("input", "intermediate", "output")}
+    named = {
+        role: [b["name"] for b in arrays if b["role"] == role]
+        for role in ("input", "intermediate", "output")
+    }
     order = [node.name for node in _results(output.args)]
-    results = sorted(named["output"], key=lambda name: order.index(name) if name in order else len(order))
+    results = sorted(
+        named["output"], key=lambda name: order.index(name) if name in order else len(order)
+    )
     taken = {name.rstrip("0123456789") for name in named["input"]}
     free = lambda *names: next(name for name in names if name not in taken)
     y, t = free("y", "out", "result"), free("t", "step", "temp")

@@ -1,9 +1,11 @@
-"""VariantTheater: calls of a compiled function on their way through guards, variants and the compiler.
+"""VariantTheater: calls of a compiled function on their way through guards, variants and the
+compiler.
 
 In: a function and calls, or a recording.  Out: an anywidget, its SVG, its text.
 Invariant: every beat is an event that the compiler emitted while these very calls ran.
 PyTorch says the same in logs (TORCH_LOGS=guards,recompiles) after the fact.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -26,26 +28,34 @@ class VariantTheater(LabWidget):
     """Watch which variant answers which call.
 
     >>> VariantTheater(block, (x4, bias4), (x8, bias8))   # calls as tuples of arguments
-    >>> VariantTheater(block, 4, 4, 8, 4)                 # sizes: float32 tensors of so many elements
+    >>> VariantTheater(block, 4, 4, 8, 4)                 # float32 tensors of so many elements
     >>> VariantTheater.watch(block, [4, 4, 8, 4])         # the same, calls in a list
     >>> with trace.record() as r: ...
     >>> VariantTheater(trace=r)                           # what was recorded elsewhere
 
-    `fn` may be compiled already, and then its own variants answer; a plain function is compiled first.
-    A call that raises is shown as such, and the calls after it go on.
+    `fn` may be compiled already, and then its own variants answer; a plain function is compiled
+    first. A call that raises is shown as such, and the calls after it go on.
 
-    Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the last frame, which
-    travels beside the widget in the same output; `.still()` gives that picture alone. `repr` has one line a call.
+    Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the
+    last frame, which travels beside the widget in the same output; `.still()` gives that picture
+    alone. `repr` has one line a call.
     """
 
     _esm = _bundle.esm("variant_theater")
     _css = _bundle.css("variant_theater")
 
-    def __init__(self, fn: Callable[..., Any] | None = None, *calls: Call,
-                 trace: t.Recorder | Iterable[t.Event] | None = None, language: str = "en") -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any] | None = None,
+        *calls: Call,
+        trace: t.Recorder | Iterable[t.Event] | None = None,
+        language: str = "en",
+    ) -> None:
         if (fn is None) == (trace is None):
-            raise TypeError("VariantTheater shows either a function and its calls, or a recording: "
-                            "VariantTheater(fn, 4, 8) or VariantTheater(trace=recorder)")
+            raise TypeError(
+                "VariantTheater shows either a function and its calls, or a recording: "
+                "VariantTheater(fn, 4, 8) or VariantTheater(trace=recorder)"
+            )
         if trace is not None:
             if calls:
                 raise TypeError("VariantTheater: a recording has its calls already; give no others")
@@ -53,12 +63,16 @@ class VariantTheater(LabWidget):
         else:
             assert fn is not None
             if not calls:
-                raise TypeError("VariantTheater: give at least one call, as a tuple of arguments or a size")
+                raise TypeError(
+                    "VariantTheater: give at least one call, as a tuple of arguments or a size"
+                )
             self._director = perform(fn, calls)
         super().__init__(trace=self._director.trace, language=language)
 
     @classmethod
-    def watch(cls, fn: Callable[..., Any], calls: Iterable[Call], *, language: str = "en") -> VariantTheater:
+    def watch(
+        cls, fn: Callable[..., Any], calls: Iterable[Call], *, language: str = "en"
+    ) -> VariantTheater:
         """`VariantTheater(fn, *calls)`, for calls that are in a list already."""
         return cls(fn, *calls, language=language)
 
@@ -102,7 +116,9 @@ def _outcome(score: Score) -> str:
 
 
 def perform(fn: Callable[..., Any], calls: Iterable[Call]) -> Director:
-    """Run the calls on the compiled function, recording; an exception belongs to its call and is kept as text."""
+    """Run the calls on the compiled function, recording; an exception belongs to its call and is
+    kept as text.
+    """
     compiled = fn if is_compiled(fn) else torch.compile(fn)
     errors: dict[int, str] = {}
     with t.record() as recorder:

@@ -4,7 +4,12 @@ const load = (reg, buf) => ({ op: "load", reg, buf, dtype: "float32" });
 const store = (reg, buf) => ({ op: "store", reg, buf, dtype: "float32" });
 const value = (reg, number) => ({ op: "const", reg, value: number, dtype: "float32", once: true });
 const apply = (op, reg, ...args) => ({ op, reg, args, dtype: "float32" });
-const buffer = (name, role, values) => ({ name, role, dtype: "float32", ...(values && { values }) });
+const buffer = (name, role, values) => ({
+  name,
+  role,
+  dtype: "float32",
+  ...(values && { values }),
+});
 
 /** block(x, bias) = (x + bias).relu() * 2 */
 export const BLOCK = {
@@ -23,12 +28,25 @@ export const BLOCK = {
       passes: [
         {
           name: "add",
-          body: [load("tmp0", "x"), load("tmp1", "bias"), apply("add", "tmp2", "tmp0", "tmp1"), store("tmp2", "t1")],
+          body: [
+            load("tmp0", "x"),
+            load("tmp1", "bias"),
+            apply("add", "tmp2", "tmp0", "tmp1"),
+            store("tmp2", "t1"),
+          ],
         },
-        { name: "relu", body: [load("tmp0", "t1"), apply("relu", "tmp1", "tmp0"), store("tmp1", "t2")] },
+        {
+          name: "relu",
+          body: [load("tmp0", "t1"), apply("relu", "tmp1", "tmp0"), store("tmp1", "t2")],
+        },
         {
           name: "mul",
-          body: [load("tmp0", "t2"), value("tmp1", 2), apply("mul", "tmp2", "tmp0", "tmp1"), store("tmp2", "y")],
+          body: [
+            load("tmp0", "t2"),
+            value("tmp1", 2),
+            apply("mul", "tmp2", "tmp0", "tmp1"),
+            store("tmp2", "y"),
+          ],
         },
       ],
     },
@@ -52,7 +70,8 @@ export const BLOCK = {
   ],
 };
 
-/** square_and_scale(x, s) = (x * x) * s, where s has one element and x is read twice by the separate pass. */
+/** square_and_scale(x, s) = (x * x) * s, where s has one element and x is read twice by the
+ *  separate pass. */
 export const SCALE = {
   version: 1,
   function: "square_and_scale",
@@ -68,11 +87,21 @@ export const SCALE = {
       passes: [
         {
           name: "mul",
-          body: [load("tmp0", "x"), load("tmp1", "x"), apply("mul", "tmp2", "tmp0", "tmp1"), store("tmp2", "squares")],
+          body: [
+            load("tmp0", "x"),
+            load("tmp1", "x"),
+            apply("mul", "tmp2", "tmp0", "tmp1"),
+            store("tmp2", "squares"),
+          ],
         },
         {
           name: "mul",
-          body: [load("tmp0", "squares"), { ...load("tmp1", "s"), once: true }, apply("mul", "tmp2", "tmp0", "tmp1"), store("tmp2", "y")],
+          body: [
+            load("tmp0", "squares"),
+            { ...load("tmp1", "s"), once: true },
+            apply("mul", "tmp2", "tmp0", "tmp1"),
+            store("tmp2", "y"),
+          ],
         },
       ],
     },
@@ -124,7 +153,12 @@ export function theater(...sizes) {
         break;
       }
     }
-    const added = hit ?? { id: `0/${variants.length}`, size, title: `float32[${size}]`, result: "graph" };
+    const added = hit ?? {
+      id: `0/${variants.length}`,
+      size,
+      title: `float32[${size}]`,
+      result: "graph",
+    };
     if (!hit) {
       Object.assign(added, { guards: guards(size), kernels: ["numba_fused_add_mul_relu_0"] });
       variants.push(added);
@@ -137,6 +171,10 @@ export function theater(...sizes) {
     beat("execute", { variant: added.id, hit: hit !== null });
     beat("return", { variant: added.id, result: hit ? "hit" : "compiled" });
   });
-  const calls = sizes.map((size) => ({ inputs: `float32[${size}]`, label: `x[${size}]`, token: String(size) }));
+  const calls = sizes.map((size) => ({
+    inputs: `float32[${size}]`,
+    label: `x[${size}]`,
+    token: String(size),
+  }));
   return { version: 1, function: "block", calls, variants, earlier: [], events };
 }

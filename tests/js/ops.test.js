@@ -25,7 +25,10 @@ for (const row of CASES)
 
 test("every primitive the fixture knows is here, and nothing else", () => {
   const known = new Set(CASES.map((row) => row.op));
-  assert.deepEqual(Object.keys(EVALUATE).filter((op) => !known.has(op)), ["to_dtype"]);
+  assert.deepEqual(
+    Object.keys(EVALUATE).filter((op) => !known.has(op)),
+    ["to_dtype"],
+  );
 });
 
 test("an unknown primitive is an error, not a guess", () => {
@@ -61,7 +64,12 @@ test("numbers are shortened to their room, never silently wrong", () => {
 });
 
 test("a primitive reads as Python", () => {
-  const words = (op, ...args) => spell(op, args.map((a) => [a]), "float64").parts.join("");
+  const words = (op, ...args) =>
+    spell(
+      op,
+      args.map((a) => [a]),
+      "float64",
+    ).parts.join("");
   assert.equal(words("add", "a", "b"), "a + b");
   assert.equal(words("where", "c", "a", "b"), "a if c else b");
   assert.equal(words("maximum", "a", "b"), "maximum(a, b)");

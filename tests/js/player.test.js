@@ -80,7 +80,10 @@ test("states are new, never changed in place", () => {
 test("a prediction is settled with the truth, and a wrong one with its belief", () => {
   const question = { answer: "12", beliefs: { 28: "Then nothing was saved." } };
   assert.equal(settle(tongue("en"), question, "12"), "You said 12: right.");
-  assert.equal(settle(tongue("en"), question, "28"), "You said 28; it is 12. Then nothing was saved.");
+  assert.equal(
+    settle(tongue("en"), question, "28"),
+    "You said 28; it is 12. Then nothing was saved.",
+  );
   assert.equal(settle(tongue("en"), question, "4"), "You said 4; it is 12.");
 });
 

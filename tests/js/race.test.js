@@ -3,7 +3,14 @@ import test from "node:test";
 
 import { narrate, prepare } from "../../widgets/static/access_race.js";
 import { listing, wires } from "../../widgets/static/loops.js";
-import { formula, question, registers, run, savedSteps, stateAt } from "../../widgets/static/race.js";
+import {
+  formula,
+  question,
+  registers,
+  run,
+  savedSteps,
+  stateAt,
+} from "../../widgets/static/race.js";
 import { tongue } from "../../widgets/static/words.js";
 import { BLOCK, SCALE } from "./fixtures.js";
 
@@ -40,7 +47,10 @@ test("values are rounded to float32 where they are stored", () => {
 
 test("an input of one element is read once, before the loop of each pass", () => {
   const [separate, fused] = steps(SCALE, 3);
-  assert.deepEqual(separate.filter((s) => s.buf === "s").map((s) => [s.i, s.cell]), [[-1, 0]]);
+  assert.deepEqual(
+    separate.filter((s) => s.buf === "s").map((s) => [s.i, s.cell]),
+    [[-1, 0]],
+  );
   assert.equal(separate.length, 5 * 3 + 1);
   assert.equal(fused.length, 3 * 3 + 1);
   assert.deepEqual(SCALE.lanes.map(formula), ["5N + 1", "3N + 1"]);
@@ -80,7 +90,10 @@ test("registers fill as the body runs, and are empty for the next element", () =
   assert.deepEqual(registers(stateAt(fused, 0)), { tmp4: 2 }); // a constant, there before the loop
   assert.deepEqual(registers(stateAt(fused, 2)), { tmp0: -2, tmp1: 1, tmp4: 2 });
   const computed = registers(stateAt(fused, 2.5));
-  assert.deepEqual([computed.tmp2, computed.tmp3, computed.tmp5].map((v) => v + 0), [-1, 0, 0]);
+  assert.deepEqual(
+    [computed.tmp2, computed.tmp3, computed.tmp5].map((v) => v + 0),
+    [-1, 0, 0],
+  );
   assert.deepEqual(registers(stateAt(fused, 3)), { tmp4: 2 });
 });
 
@@ -107,7 +120,8 @@ test("no answer stands in the opening sentence, and the last one has both counts
   assert.doesNotMatch(narrate(BLOCK, race, 0, words), /12/);
   assert.equal(
     narrate(BLOCK, race, 28, words),
-    "28 accesses against 12, same output: 7N against 3N. The 16 that went away are the writes and reads of `t1` and `t2`; fused, those values stay in registers.",
+    "28 accesses against 12, same output: 7N against 3N. The 16 that went away are the writes " +
+      "and reads of `t1` and `t2`; fused, those values stay in registers.",
   );
 });
 
@@ -157,7 +171,13 @@ test("what is read once stands before the loop", () => {
 
 test("registers stand in columns by depth, and no two share a place", () => {
   const graph = wires(BLOCK.lanes[1].passes[0].body);
-  assert.deepEqual(graph.at, { tmp0: [0, 0], tmp1: [0, 1], tmp2: [1, 0], tmp3: [2, 0], tmp5: [3, 0] });
+  assert.deepEqual(graph.at, {
+    tmp0: [0, 0],
+    tmp1: [0, 1],
+    tmp2: [1, 0],
+    tmp3: [2, 0],
+    tmp5: [3, 0],
+  });
   assert.equal(graph.columns, 4);
   assert.equal(new Set(Object.values(graph.at).map(String)).size, 5);
 });

@@ -58,8 +58,12 @@ test("the same p gives the same state, and the trace is left alone", () => {
 
 test("with more than two variants the view goes along with the one that is asked", () => {
   const trace = theater(4, 8, 16, 32, 4);
-  const seen = (p) => Object.entries(stateAt(trace, p).slots).filter(([, s]) => s.seen === 1).map(([id]) => id);
-  const asks = (id) => trace.events.findLastIndex((e) => e.kind === "guard" && e.variant === id) + 1;
+  const seen = (p) =>
+    Object.entries(stateAt(trace, p).slots)
+      .filter(([, s]) => s.seen === 1)
+      .map(([id]) => id);
+  const asks = (id) =>
+    trace.events.findLastIndex((e) => e.kind === "guard" && e.variant === id) + 1;
   assert.deepEqual(seen(asks("0/3")).sort(), ["0/2", "0/3"]);
   assert.deepEqual(seen(asks("0/1")).sort(), ["0/1", "0/2"]);
   assert.deepEqual(seen(asks("0/0")).sort(), ["0/0", "0/1"]);
@@ -76,8 +80,13 @@ test("a variant made before the recording is there from the start", () => {
 test("a stop, Python's answer and an error are shown as what they are", () => {
   const trace = {
     function: "noisy",
-    calls: [{ inputs: "float32[4]", label: "x[4]", token: "4" }, { inputs: "int", label: "3", token: "#2" }],
-    variants: [{ id: "1/0", title: "float32[4]", result: "eager", guards: [{ text: "print" }], kernels: [] }],
+    calls: [
+      { inputs: "float32[4]", label: "x[4]", token: "4" },
+      { inputs: "int", label: "3", token: "#2" },
+    ],
+    variants: [
+      { id: "1/0", title: "float32[4]", result: "eager", guards: [{ text: "print" }], kernels: [] },
+    ],
     earlier: [],
     events: [
       { kind: "call", call: 0 },
@@ -91,11 +100,17 @@ test("a stop, Python's answer and an error are shown as what they are", () => {
     ],
   };
   assert.equal(stateAt(trace, 3).stations.capture, "break");
-  assert.match(narrate(trace, 3, words), /Capture stops at line 6, a graph break: call of print\. It writes\./);
+  assert.match(
+    narrate(trace, 3, words),
+    /Capture stops at line 6, a graph break: call of print\. It writes\./,
+  );
   assert.match(narrate(trace, 4, words), /has no compiled code/);
   assert.equal(narrate(trace, 5, words), "Python runs the function itself.");
   assert.equal(narrate(trace, 6, words), "Call 1 is answered by plain Python.");
-  assert.deepEqual(end(trace).tickets.map((t) => t.status), ["eager", "raised"]);
+  assert.deepEqual(
+    end(trace).tickets.map((t) => t.status),
+    ["eager", "raised"],
+  );
   assert.equal(stateAt(trace, 8).out.error, "TypeError: no");
 });
 

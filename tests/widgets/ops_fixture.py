@@ -1,7 +1,10 @@
-"""What every primitive gives on chosen numbers, computed in Python, for `tests/js/ops.test.js` to agree with.
+"""What every primitive gives on chosen numbers, computed in Python, for `tests/js/ops.test.js` to
+agree with.
 
-`python -m tests.widgets.ops_fixture` writes `tests/js/ops.json`; a test says when it is out of date.
+`python -m tests.widgets.ops_fixture` writes `tests/js/ops.json`; a test says when it is out of
+date.
 """
+
 from __future__ import annotations
 
 import inspect
@@ -37,9 +40,13 @@ def fits(name: str, dtype: str) -> bool:
 
 
 def cases() -> list[dict[str, Any]]:
-    """One row a primitive and dtype: calls as [*arguments, result], numbers as JavaScript reads them."""
+    """One row a primitive and dtype: calls as [*arguments, result], numbers as JavaScript reads
+    them.
+    """
     rows = []
-    for (name, primitive), (dtype, numbers) in itertools.product(PRIMITIVES.items(), NUMBERS.items()):
+    for (name, primitive), (dtype, numbers) in itertools.product(
+        PRIMITIVES.items(), NUMBERS.items()
+    ):
         if not fits(name, dtype):
             continue
         arity = 1 if name == "abs" else len(inspect.signature(primitive.fn).parameters)

@@ -1,4 +1,7 @@
-"""Functions for the races: pointwise, as a learner might write them, with what the lab must count for each."""
+"""Functions for the races: pointwise, as a learner might write them, with what the lab must count
+for each.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Callable

@@ -1,4 +1,5 @@
-"""AccessRace: the plan comes from the compiler, and counts, values, text and picture agree with it."""
+"""AccessRace: the plan is the compiler's; counts, values, text and picture agree with it."""
+
 from __future__ import annotations
 
 import json
@@ -39,7 +40,10 @@ def test_block_is_7n_and_3n_for_every_n_of_the_slider(n):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_counts(name):
-    assert tuple(map(formula, race(name).trace["lanes"])) == (PROGRAMS[name].separate, PROGRAMS[name].fused)
+    assert tuple(map(formula, race(name).trace["lanes"])) == (
+        PROGRAMS[name].separate,
+        PROGRAMS[name].fused,
+    )
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -48,16 +52,28 @@ def test_both_lanes_compute_what_eager_computes(name):
     want = program.fn(*program.inputs)
     want = want if isinstance(want, tuple) else (want,)
     for done in widget.runs():
-        got = [list(done.memory[b["name"]].values()) for b in widget.trace["buffers"] if b["role"] == "output"]
+        got = [
+            list(done.memory[b["name"]].values())
+            for b in widget.trace["buffers"]
+            if b["role"] == "output"
+        ]
         for values, tensor in zip(got, want, strict=True):
             told = tensor.array.tolist()
-            assert all(math.isclose(a, b, rel_tol=3e-7, abs_tol=0.0) for a, b in zip(values, told, strict=True))
+            assert all(
+                math.isclose(a, b, rel_tol=3e-7, abs_tol=0.0)
+                for a, b in zip(values, told, strict=True)
+            )
 
 
 def test_the_trace_has_the_users_names():
     names = [(b["name"], b["role"]) for b in race("gate").trace["buffers"]]
-    assert names == [("hidden", "input"), ("weight", "input"), ("t1", "intermediate"),
-                     ("y1", "output"), ("y2", "output")]
+    assert names == [
+        ("hidden", "input"),
+        ("weight", "input"),
+        ("t1", "intermediate"),
+        ("y1", "output"),
+        ("y2", "output"),
+    ]
 
 
 def test_a_name_of_the_users_is_not_taken_twice():
@@ -127,12 +143,15 @@ def test_the_function_is_left_as_it_was():
     assert calls == [] and counted(torch.ones(2)).tolist() == [2.0, 2.0]
 
 
-@pytest.mark.parametrize(("fn", "inputs", "said"), [
-    (lambda x: x.sum(0) * 2, (), "sum is a reduction"),
-    (lambda x: x @ x, (torch.ones(2, 2),), "matmul is an extern step"),
-    (lambda x: x, (), "it does no tensor arithmetic"),
-    (lambda a, b: a + b, (torch.ones(3, 2), torch.ones(2)), "add runs over 3 x 2"),
-])
+@pytest.mark.parametrize(
+    ("fn", "inputs", "said"),
+    [
+        (lambda x: x.sum(0) * 2, (), "sum is a reduction"),
+        (lambda x: x @ x, (torch.ones(2, 2),), "matmul is an extern step"),
+        (lambda x: x, (), "it does no tensor arithmetic"),
+        (lambda a, b: a + b, (torch.ones(3, 2), torch.ones(2)), "add runs over 3 x 2"),
+    ],
+)
 def test_what_is_not_pointwise_is_refused_with_the_reason(fn, inputs, said):
     with pytest.raises(NotPointwise, match="AccessRace cannot show <lambda>: " + said):
         AccessRace(fn, *inputs)
@@ -182,11 +201,16 @@ def test_a_cell_shows_the_widget_its_picture_and_its_text():
 def test_the_widgets_javascript_does_the_same():
     traces = {name: race(name).trace for name in PROGRAMS}
     sent = json.dumps({"traces": traces, "sizes": [1, 4, 7, 16]})
-    done = subprocess.run(["node", str(REPLAY)], input=sent, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        ["node", str(REPLAY)], input=sent, capture_output=True, text=True, check=True
+    )
     for name, by_size in json.loads(done.stdout).items():
         for n, lanes in by_size.items():
             for ours, theirs in zip(race(name, int(n)).runs(), lanes, strict=True):
                 assert [list(access) for access in ours.accesses] == theirs["accesses"]
                 for buffer, values in theirs["memory"].items():
                     told = [float(v) for v in ours.memory[buffer].values()]
-                    assert all(math.isclose(a, b, rel_tol=2.4e-7) for a, b in zip(told, values, strict=True))
+                    assert all(
+                        math.isclose(a, b, rel_tol=2.4e-7)
+                        for a, b in zip(told, values, strict=True)
+                    )

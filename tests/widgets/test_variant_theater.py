@@ -1,4 +1,5 @@
 """VariantTheater: beats, text and picture are the compiler's events, whatever the calls do."""
+
 from __future__ import annotations
 
 import json
@@ -69,12 +70,15 @@ def test_a_plain_function_is_compiled_first():
 
 def test_guards_are_asked_in_the_order_of_the_check_up_to_the_first_that_fails():
     widget = VariantTheater(compiled(), 4, 4, 8, 4)
-    asked = [(e["variant"], e["guard"], e["ok"]) for e in widget.trace["events"]
-             if e["kind"] == "guard" and e["call"] == 3]
+    asked = [
+        (e["variant"], e["guard"], e["ok"])
+        for e in widget.trace["events"]
+        if e["kind"] == "guard" and e["call"] == 3
+    ]
     total = len(widget.trace["variants"][0]["guards"])
     first = [a for a in asked if a[0] == "0/1"]
     assert [ok for _, _, ok in first] == [True] * (len(first) - 1) + [False]
-    assert asked[len(first):] == [("0/0", k, True) for k in range(total)]
+    assert asked[len(first) :] == [("0/0", k, True) for k in range(total)]
 
 
 def test_guard_texts_are_the_real_ones():
@@ -97,10 +101,13 @@ def test_a_failed_guard_says_what_and_whose_line():
 def test_labels_tell_the_calls_apart():
     calls = VariantTheater(compiled(), 4, 8).trace["calls"]
     assert [(c["label"], c["token"]) for c in calls] == [("x[4]", "4"), ("x[8]", "8")]
-    mixed = VariantTheater(compiled(), (torch.ones(4), torch.ones(4)),
-                           (torch.ones(4).double(), torch.ones(4)))
+    mixed = VariantTheater(
+        compiled(), (torch.ones(4), torch.ones(4)), (torch.ones(4).double(), torch.ones(4))
+    )
     assert [(c["label"], c["token"]) for c in mixed.trace["calls"]] == [
-        ("x: float32[4]", "#1"), ("x: float64[4]", "#2")]
+        ("x: float32[4]", "#1"),
+        ("x: float64[4]", "#2"),
+    ]
 
 
 def test_a_break_is_shown_with_its_reason_and_python_as_the_one_who_answers():
@@ -110,7 +117,8 @@ def test_a_break_is_shown_with_its_reason_and_python_as_the_one_who_answers():
     assert widget.trace["variants"][0]["result"] == "eager"
     assert repr(widget).splitlines()[1:] == [
         "  call 1  float32[3], 2  miss, ran in Python",
-        "  call 2  float32[3], 2  ran in Python"]
+        "  call 2  float32[3], 2  ran in Python",
+    ]
     assert "hit" not in repr(widget).splitlines()[2]
     assert kinds(widget, 1)[-2:] == ["execute", "return"]
     assert "◆" in widget.picture()
@@ -155,7 +163,10 @@ def test_only_the_function_of_the_first_call_is_on_stage():
         two(torch.ones(4), 3)
         one(torch.ones(4), torch.ones(4))
     widget = VariantTheater(trace=recorder)
-    assert (widget.trace["function"], widget.summary()) == ("block", "2 calls, 1 hit, 1 miss, 0 recompiles, 1 variant")
+    assert (widget.trace["function"], widget.summary()) == (
+        "block",
+        "2 calls, 1 hit, 1 miss, 0 recompiles, 1 variant",
+    )
 
 
 def test_the_trace_is_plain_without_times_or_paths_and_the_same_each_time():
@@ -183,11 +194,17 @@ def test_the_picture_is_svg():
     assert data["text/plain"] == STATIC and data["image/svg+xml"] == widget.picture()
 
 
-@pytest.mark.parametrize(("make", "said"), [
-    (lambda: VariantTheater(), "either a function and its calls, or a recording"),
-    (lambda: VariantTheater(block), "at least one call"),
-    (lambda: VariantTheater(block, 4, trace=[]), "either a function and its calls, or a recording"),
-])
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: VariantTheater(), "either a function and its calls, or a recording"),
+        (lambda: VariantTheater(block), "at least one call"),
+        (
+            lambda: VariantTheater(block, 4, trace=[]),
+            "either a function and its calls, or a recording",
+        ),
+    ],
+)
 def test_what_makes_no_sense_is_refused(make, said):
     with pytest.raises(TypeError, match=said):
         make()

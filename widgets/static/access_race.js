@@ -1,6 +1,7 @@
-// AccessRace: one function as separate passes and as one. One beat is one memory access in each lane.
-// In: traits trace (see race.js), n, beat, language.  Out: n, when the slider moves it.
-// The loop bodies are run here, for any n, so the picture lives without a kernel.
+// AccessRace: one function as separate passes and as one. One beat is one memory access in each
+// lane.
+// In: traits trace (see race.js), n, beat, language.  Out: n, when the slider moves it. The loop
+// bodies are run here, for any n, so the picture lives without a kernel.
 
 import { clamp } from "./dom.js";
 import { frame, slider, widget } from "./lab.js";
@@ -12,8 +13,8 @@ import {
   makeLane,
   measure,
   paintLane,
-  roomOf,
 } from "./lane.js";
+import { roomOf } from "./ledger.js";
 import { player } from "./player.js";
 import { formula, question, run, sameOutputs, savedSteps, stateAt } from "./race.js";
 
@@ -25,9 +26,13 @@ export function prepare(trace, n) {
   const [separate, fused] = runs;
   const saved = savedSteps(separate.steps, fused.steps);
   const gone = separate.steps.filter((_, j) => saved[j]);
-  const temporary = new Set(trace.buffers.filter((b) => b.role === "intermediate").map((b) => b.name));
+  const temporary = new Set(
+    trace.buffers.filter((b) => b.role === "intermediate").map((b) => b.name),
+  );
   const names = (wanted) =>
-    trace.buffers.map((b) => b.name).filter((name) => temporary.has(name) === wanted)
+    trace.buffers
+      .map((b) => b.name)
+      .filter((name) => temporary.has(name) === wanted)
       .filter((name) => gone.some((step) => step.buf === name));
   return {
     n,
@@ -53,8 +58,12 @@ function ending(trace, race, words) {
   const [separate, fused] = trace.lanes;
   const [total, few] = race.runs.map((lane) => lane.steps.length);
   const kind = race.arrays.length
-    ? race.inputs.length ? "saved_both" : "saved_arrays"
-    : race.inputs.length ? "saved_inputs" : "saved_none";
+    ? race.inputs.length
+      ? "saved_both"
+      : "saved_arrays"
+    : race.inputs.length
+      ? "saved_inputs"
+      : "saved_none";
   return words("race_end", {
     total,
     few,
@@ -81,7 +90,8 @@ export function narrate(trace, race, p, words) {
     if (race.arrays.includes(buf)) return words(kind === "read" ? "why_written" : "why_to_read");
     return "";
   };
-  const stayed = (step) => (step.kind === "write" && race.arrays.length ? words("why_register") : "");
+  const stayed = (step) =>
+    step.kind === "write" && race.arrays.length ? words("why_register") : "";
   const name = () => trace.lanes[0].passes[a.now.pass].name;
   const left = a.done
     ? words("race_first_done")
@@ -100,13 +110,15 @@ function adopt(lanes, trace, race) {
     const { steps, memory } = race.runs[k];
     const saved = k === 0 && race.gone.length ? race.saved : [];
     const dtypes = lane.spec.passes.map((pass) =>
-      Object.fromEntries(pass.body.filter((line) => line.reg).map((line) => [line.reg, line.dtype])),
+      Object.fromEntries(
+        pass.body.filter((line) => line.reg).map((line) => [line.reg, line.dtype]),
+      ),
     );
     Object.assign(lane, { steps, initial: memory, saved, savedIn, dtypes });
   });
 }
 
-/** Lay both lanes out for the width they have: same rows, code beside memory where there is room. */
+/** Lay both lanes out for their width: same rows, code beside memory where there is room. */
 function arrange(lanes, stage, n, total) {
   const width = roomOf(lanes[0]);
   const wanted = Math.max(...lanes.map(columnsWanted));
@@ -124,15 +136,18 @@ function arrange(lanes, stage, n, total) {
 
 const LEGEND = { read: "key_read", write: "key_write", live: "key_register", never: "key_never" };
 
-function build({ model, el, signal, words }) {
-  const trace = model.get("trace");
-  const ui = frame(el, {
+const mount = (el, words) =>
+  frame(el, {
     widget: "access_race",
     words,
     title: words("race_title"),
     claim: words("race_claim"),
     legend: Object.entries(LEGEND).map(([kind, key]) => [kind, words(key)]),
   });
+
+function build({ model, el, signal, words }) {
+  const trace = model.get("trace");
+  const ui = mount(el, words);
   const lanes = trace.lanes.map((lane) => makeLane(trace, lane, words));
   ui.stage.classList.add("ar-stage");
   ui.stage.append(...lanes.map((lane) => lane.root));

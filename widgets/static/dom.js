@@ -14,7 +14,8 @@ function build(element, attrs, kids) {
 /** An HTML element: attributes, `on...` listeners, children (strings are text, never markup). */
 export const h = (tag, attrs = {}, ...kids) => build(document.createElement(tag), attrs, kids);
 /** The same for SVG. */
-export const s = (tag, attrs = {}, ...kids) => build(document.createElementNS(NS, tag), attrs, kids);
+export const s = (tag, attrs = {}, ...kids) =>
+  build(document.createElementNS(NS, tag), attrs, kids);
 
 export const clamp = (x, low = 0, high = 1) => Math.max(low, Math.min(high, x));
 export const lerp = (a, b, t) => a + (b - a) * t;

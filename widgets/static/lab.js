@@ -1,5 +1,6 @@
-// The frame every widget stands in: title, tools, one sentence, stage, bar, legend; and its controls.
-// A widget is: trace (JSON) -> state(trace, p) (pure) -> paint(state). See player.js for `p`.
+// The frame every widget stands in: title, tools, one sentence, stage, bar, legend; and its
+// controls. A widget is: trace (JSON) -> state(trace, p) (pure) -> paint(state). See player.js for
+// `p`.
 
 import { h, own, text } from "./dom.js";
 import { tongue } from "./words.js";
@@ -12,7 +13,11 @@ export function frame(host, { widget, words, title, claim, legend }) {
     say: h("p", { class: "lab-say", "data-testid": "say" }),
     ask: h("div", group("lab-ask", words("prediction"))),
     stage: own(
-      h("div", { ...group("lab-stage", words("animation", { title })), tabindex: 0, "data-testid": "stage" }),
+      h("div", {
+        ...group("lab-stage", words("animation", { title })),
+        tabindex: 0,
+        "data-testid": "stage",
+      }),
     ),
     bar: h("div", group("lab-bar", words("playback"))),
     live: h("p", { class: "lab-sr", role: "status", "aria-live": "polite" }),
@@ -43,7 +48,12 @@ export function frame(host, { widget, words, title, claim, legend }) {
 export function counter(id, name) {
   const value = h("b", { class: "lab-num", "data-testid": `count-${id}` }, "0");
   const total = h("span", { class: "lab-of", "data-testid": `formula-${id}` });
-  const root = h("div", { class: "lab-counter" }, h("span", {}, value, total), h("small", {}, name));
+  const root = h(
+    "div",
+    { class: "lab-counter" },
+    h("span", {}, value, total),
+    h("small", {}, name),
+  );
   return { root, value, total };
 }
 
@@ -77,7 +87,9 @@ export function slider(id, label, min, max, value, pick) {
 /** Code lines; a segment is a string or {t, k}, where k names what lights it. */
 export function code(lines, attrs = {}) {
   const segment = (piece) =>
-    typeof piece === "string" ? piece : h("span", { class: "lab-tok", "data-tok": piece.k }, piece.t);
+    typeof piece === "string"
+      ? piece
+      : h("span", { class: "lab-tok", "data-tok": piece.k }, piece.t);
   const rows = lines.map((line, index) =>
     h(
       "div",
@@ -89,9 +101,9 @@ export function code(lines, attrs = {}) {
   return { root: h("div", { class: "lab-code", ...attrs }, rows), rows };
 }
 
-/** An anywidget from `build({model, el, signal, words}) -> player`. A new trace, or another language, builds the
- *  view again from the start; `beat` lets a notebook cell or a test put the playhead somewhere; a trait named in
- *  `follow` is handed to the player's method of that name. */
+/** An anywidget from `build({model, el, signal, words}) -> player`. A new trace, or another
+ *  language, builds the view again from the start; `beat` lets a notebook cell or a test put the
+ *  playhead somewhere; a trait named in `follow` is handed to the player's method of that name. */
 export function widget(build, follow = []) {
   return {
     render({ model, el, signal }) {

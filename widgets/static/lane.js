@@ -1,8 +1,9 @@
-// One lane of the race as a picture: counter, ledger, registers, memory, code.
-// `makeLane` builds what never changes, `layoutLane` the marks for one n and width, `paintLane` one moment.
+// One lane of the race as a picture: counter, ledger, registers, memory, code. `makeLane` builds
+// what never changes, `layoutLane` the marks for one n and width, `paintLane` one moment.
 
 import { clamp, ease, h, lerp, part, put, s, text } from "./dom.js";
 import { code, counter } from "./lab.js";
+import { layoutLedger, paintLedger, short } from "./ledger.js";
 import { listing, wires } from "./loops.js";
 import { show } from "./ops.js";
 import { formula, registers, runningAt, stateAt, touched } from "./race.js";
@@ -11,11 +12,6 @@ const PILL = { height: 26, gap: 10, narrow: 62, wide: 72, between: 14 };
 const TOP = 22;
 const GAP = 4;
 export const CODE_WIDTH = 232; // the code column and its gap, when it stands beside memory
-/** The room inside a lane; before it is on the page it has none, and is drawn again later. */
-export const roomOf = (lane) => Math.max(280, lane.root.clientWidth - 24);
-
-/** At most `room` characters; the end says that something was cut. */
-const short = (name, room) => (name.length <= room ? name : `${name.slice(0, room - 1)}…`);
 
 export function makeLane(trace, spec, words) {
   const count = spec.passes.length;
@@ -38,14 +34,29 @@ export function makeLane(trace, spec, words) {
     h("div", { class: "ar-body" }, h("div", { class: "ar-mem" }, svg), src.root),
   );
   const graphs = spec.passes.map((pass) => wires(pass.body));
-  return { trace, spec, words, title, count: number, src, svg, ledger, note, root, graphs, linesAt: printed.at };
+  return {
+    trace,
+    spec,
+    words,
+    title,
+    count: number,
+    src,
+    svg,
+    ledger,
+    note,
+    root,
+    graphs,
+    linesAt: printed.at,
+  };
 }
 
 /** How many register columns of this lane fit into a width. */
-export const columnsFit = (width) => Math.floor((width + PILL.between) / (PILL.narrow + PILL.between));
+export const columnsFit = (width) =>
+  Math.floor((width + PILL.between) / (PILL.narrow + PILL.between));
 export const columnsWanted = (lane) => Math.max(...lane.graphs.map((graph) => graph.columns));
 
-/** Places of one pass's registers: the graph with wires when it fits, else in order, line by line. */
+/** Places of one pass's registers: the graph with wires when it fits, else in order, line by
+ *  line. */
 function placeRegisters(graph, width, pill) {
   const step = PILL.height + PILL.gap;
   const fits = graph.columns <= columnsFit(width);
@@ -73,14 +84,25 @@ export function measure(lane, n, width) {
   const height = many ? 24 : clamp(cell, 26, 34);
   const between = many ? 4 : 8;
   const places = lane.graphs.map((graph) => placeRegisters(graph, width, pill));
-  return { width, label, pill, cell, height, between, places, rows: Math.max(...places.map((x) => x.rows)) };
+  return {
+    width,
+    label,
+    pill,
+    cell,
+    height,
+    between,
+    places,
+    rows: Math.max(...places.map((x) => x.rows)),
+  };
 }
 
 /** Draw the marks of a lane for one geometry; `geo.rows` is already the larger of both lanes. */
 export function layoutLane(lane, n, geo, total) {
   const { buffers } = lane.trace;
   const memY = TOP + geo.rows * (PILL.height + PILL.gap) + 26;
-  const row = Object.fromEntries(buffers.map((b, k) => [b.name, memY + k * (geo.height + geo.between)]));
+  const row = Object.fromEntries(
+    buffers.map((b, k) => [b.name, memY + k * (geo.height + geo.between)]),
+  );
   const cellAt = (name, i) => ({ x: geo.label + i * (geo.cell + GAP), y: row[name] });
   const bottom = memY + buffers.length * (geo.height + geo.between);
   Object.assign(lane, { n, geo, cellAt, cells: {}, never: [] });
@@ -131,7 +153,11 @@ function drawRow(lane, buffer, n) {
     const { x } = cellAt(name, i);
     const ghost = used ? "ar-cell" : "ar-cell ar-ghost";
     const box = s("rect", { class: ghost, x, y, width: geo.cell, height: geo.height, rx: 4 });
-    const value = s("text", { class: "ar-v", x: x + geo.cell / 2, y: middle + (geo.cell >= 24 ? 1 : 4) });
+    const value = s("text", {
+      class: "ar-v",
+      x: x + geo.cell / 2,
+      y: middle + (geo.cell >= 24 ? 1 : 4),
+    });
     const pips = s("g", {});
     lane.cells[`${name}:${i}`] = { box, value, pips, x, y, buffer, i };
     kids.push(box, value, pips);
@@ -145,36 +171,6 @@ function drawRow(lane, buffer, n) {
   return kids;
 }
 
-function layoutLedger(lane, total) {
-  const width = roomOf(lane);
-  const unit = width / total;
-  const fine = unit < 8;
-  const mark = fine ? Math.max(0.8, unit - 0.6) : Math.min(unit - 2, 16);
-  lane.unit = unit;
-  lane.ticks = lane.steps.map((step, j) => {
-    const x = j * unit + (fine ? 0 : 1);
-    const frame = { x, y: 1.5, width: mark, height: 13, rx: fine ? 0 : Math.min(3, mark / 3) };
-    return s("rect", { class: fine ? "ar-tick ar-fine" : "ar-tick", "data-kind": step.kind, ...frame });
-  });
-  lane.braces = lane.spec.passes.map((pass, k) => {
-    const mine = lane.steps.flatMap((step, j) => (step.pass === k ? [j] : []));
-    const room = Math.floor((mine.length * unit - 28) / 6);
-    return {
-      name: pass.name.length <= room || room >= 8 ? short(pass.name, room) : "",
-      first: mine[0],
-      end: mine.at(-1) + 1,
-      path: s("path", { class: "ar-brace" }),
-      label: s("text", { class: "ar-pass", y: 36 }),
-    };
-  });
-  put(lane.ledger, { viewBox: `0 0 ${width} 40`, width, height: 40 });
-  lane.ledger.replaceChildren(
-    s("rect", { class: "ar-track", x: 0, y: 0, width, height: 16, rx: 4 }),
-    ...lane.ticks,
-    ...lane.braces.flatMap((brace) => [brace.path, brace.label]),
-  );
-}
-
 // ---- one moment ---------------------------------------------------------------------------------
 
 export function paintLane(lane, p, total) {
@@ -183,6 +179,7 @@ export function paintLane(lane, p, total) {
   const move = progress(now, f);
   paintHead(lane, state, p, total);
   paintLedger(lane, state, p >= total);
+  paintNever(lane, p >= total);
   paintCells(lane, state, move);
   paintRegisters(lane, state);
   paintFlyer(lane, now, now && f > 0 && move > 0 && move < 1, move);
@@ -204,28 +201,14 @@ function paintHead(lane, { count, done, now }, p, total) {
   const fewer = total - steps.length;
   const end = fewer > 0 ? words("finished_early", { count: fewer }) : words("finished");
   const where = () => (now.i < 0 ? words("at_before") : words("at_element", { i: now.i }));
-  const running = () => (spec.passes.length > 1 ? `${spec.passes[now.pass].name}, ${where()}` : where());
+  const running = () =>
+    spec.passes.length > 1 ? `${spec.passes[now.pass].name}, ${where()}` : where();
   text(lane.note, p <= 0 ? words("ready") : done ? end : running());
   put(lane.svg, { "aria-label": words("counted", { title: lane.title, count }) });
 }
 
-function paintLedger(lane, { count, f }, finished) {
-  for (const brace of lane.braces) {
-    const end = Math.min(count, brace.end);
-    const on = end > brace.first;
-    const left = brace.first * lane.unit + 1;
-    const right = Math.max(left + 1, end * lane.unit - 1);
-    put(brace.path, { d: on ? `M${left} 19v4H${right}v-4` : "M0 0" });
-    const name = on && brace.name ? `${brace.name} ${end - brace.first}` : "";
-    put(brace.label, { x: Math.max((left + right) / 2, left + 3.2 * name.length) });
-    text(brace.label, name);
-  }
-  lane.ticks.forEach((tick, j) =>
-    put(tick, {
-      "data-aside": finished && lane.saved.length > 0 && !lane.saved[j],
-      "data-on": j < count ? "past" : j === count && f > 0 ? "now" : null,
-    }),
-  );
+/** Rows that this lane never allocates say so; at the end, what that saved. */
+function paintNever(lane, finished) {
   const { words, savedIn } = lane;
   for (const { name, note } of lane.never)
     text(note, finished ? words("never_saved", { count: savedIn[name] ?? 0 }) : words("never"));
@@ -245,7 +228,8 @@ function paintCells(lane, { now, f, marks, cells }, move) {
   }
 }
 
-/** One small square an access, where it happened; the reads of a single element run on beside its cell. */
+/** One small square an access, where it happened; the reads of a single element run on beside its
+ *  cell. */
 function paintPips({ pips, x, y, buffer }, marks, { cell, height }) {
   if (pips.childElementCount === marks.length) return;
   const size = clamp(cell / 6, 2.5, 5);
@@ -258,7 +242,15 @@ function paintPips({ pips, x, y, buffer }, marks, { cell, height }) {
       ? x + cell + 6 + j * pitch
       : x + cell / 2 + ((j % perLine) - inLine / 2) * pitch + 1;
     const top = y + height - size - 3 - line * pitch;
-    return s("rect", { class: "ar-pip", "data-kind": kind, width: size, height: size, rx: 1, x: left, y: top });
+    return s("rect", {
+      class: "ar-pip",
+      "data-kind": kind,
+      width: size,
+      height: size,
+      rx: 1,
+      x: left,
+      y: top,
+    });
   };
   pips.replaceChildren(...marks.map(square));
 }
@@ -300,6 +292,8 @@ function paintCode(lane, state) {
     const on = Number(row.dataset.line) === line;
     put(row, { "data-on": on });
     for (const token of row.querySelectorAll(".lab-tok"))
-      put(token, { "data-on": on && access && token.dataset.tok === state.now.buf ? state.now.kind : null });
+      put(token, {
+        "data-on": on && access && token.dataset.tok === state.now.buf ? state.now.kind : null,
+      });
   }
 }

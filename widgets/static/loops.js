@@ -3,9 +3,9 @@
 
 import { show, spell } from "./ops.js";
 
-/** Where the registers of one body stand: {at: {reg: [column, row]}, order, edges, columns, rows}.
- *  A column is the longest way from a load, a load stands just before its first use, and a long wire keeps its
- *  row free. `order` is the order of computing, for a picture without wires. */
+/** Where the registers of one body stand: {at: {reg: [column, row]}, order, edges, columns,
+ *  rows}. A column is the longest way from a load, a load stands just before its first use, and a
+ *  long wire keeps its row free. `order` is the order of computing, for a picture without wires. */
 export function wires(body) {
   const made = body.filter((line) => line.op !== "store" && line.op !== "const");
   const names = new Set(made.map((line) => line.reg));
@@ -38,8 +38,9 @@ export function wires(body) {
   };
 }
 
-/** The lane as code: {lines, at} with at[pass][statement] = line number (1-based). A pass of the separate lane
- *  is one line, as the user wrote it; the fused lane shows each statement, what runs once before the loop. */
+/** The lane as code: {lines, at} with at[pass][statement] = line number (1-based). A pass of the
+ *  separate lane is one line, as the user wrote it; the fused lane shows each statement, what
+ *  runs once before the loop. */
 export function listing(trace, lane) {
   const single = new Set(trace.buffers.filter((b) => b.one).map((b) => b.name));
   const cell = (name) => ({ t: single.has(name) ? `${name}[0]` : `${name}[i]`, k: name });
@@ -97,7 +98,11 @@ function oneLine(body, cell) {
     else if (op === "const") whole[reg] = pieces[reg] = [constant(line)];
     else if (op === "load") whole[reg] = pieces[reg] = [cell(line.buf)];
     else {
-      const { parts, closed } = spell(op, line.args.map((a) => pieces[a]), line.dtype);
+      const { parts, closed } = spell(
+        op,
+        line.args.map((a) => pieces[a]),
+        line.dtype,
+      );
       whole[reg] = parts;
       pieces[reg] = closed ? parts : ["(", ...parts, ")"];
     }

@@ -1,10 +1,12 @@
 // What each primitive of a loop body computes, in JavaScript, and how it reads in a line of code.
-// In: numbers already rounded to their dtypes.  Out: a number rounded to the result's dtype.
-// The names are those of labcore/fusion/primitives.py, and so are the meanings at nan, ±0 and infinity (tested).
-// float32 results come from float64 arithmetic and one `Math.fround`: exact for + - × ÷ and sqrt, within one
-// unit in the last place of the library's functions elsewhere. Left out: int64 beyond 2^53.
+// In: numbers already rounded to their dtypes.  Out: a number rounded to the result's dtype. The
+// names are those of labcore/fusion/primitives.py, and so are the meanings at nan, ±0 and infinity
+// (tested). float32 results come from float64 arithmetic and one `Math.fround`: exact for + - × ÷
+// and sqrt, within one unit in the last place of the library's functions elsewhere. Left out: int64
+// beyond 2^53.
 
-/** Round a value to a dtype, as a store into an array of that dtype does. Booleans are 0 and 1 here. */
+/** Round a value to a dtype, as a store into an array of that dtype does. Booleans are 0 and 1
+ *  here. */
 export function round(dtype, value) {
   if (dtype === "float32") return Math.fround(value);
   if (dtype === "int64") return Number.isFinite(value) ? Math.trunc(value) : 0;
@@ -13,7 +15,8 @@ export function round(dtype, value) {
   return Number(value);
 }
 
-/** Σ 2^k x^(2k+1) / (1·3·5···(2k+1)), times 2/√π e^(−x²): every term has one sign, so nothing cancels. */
+/** Σ 2^k x^(2k+1) / (1·3·5···(2k+1)), times 2/√π e^(−x²): every term has one sign, so nothing
+ *  cancels. */
 export function erf(x) {
   if (Number.isNaN(x) || x === 0) return x;
   if (Math.abs(x) > 6) return Math.sign(x);
@@ -32,7 +35,8 @@ export function remainder(a, b) {
   return rest !== 0 && rest < 0 !== b < 0 ? rest + b : rest;
 }
 
-/** Python's //, computed from the exact remainder as eager does: rounding a / b first can be one too many. */
+/** Python's //, computed from the exact remainder as eager does: rounding a / b first can be one
+ *  too many. */
 export function floorDivide(a, b) {
   if (b === 0 || Number.isNaN(a) || Number.isNaN(b)) return a / b;
   if (!Number.isFinite(a)) return NaN; // the remainder is one
@@ -110,7 +114,8 @@ const INFIX = {
   bitwise_xor: "^",
 };
 
-/** One primitive as Python text in pieces; `args` are lists of pieces. `closed` is true if it needs no brackets. */
+/** One primitive as Python text in pieces; `args` are lists of pieces. `closed` is true if it
+ *  needs no brackets. */
 export function spell(op, args, dtype) {
   const [a, b, c] = args;
   if (INFIX[op]) return { parts: [...a, ` ${INFIX[op]} `, ...b], closed: false };
@@ -122,7 +127,7 @@ export function spell(op, args, dtype) {
   return { parts: [`${name}(`, ...inside, ")"], closed: true };
 }
 
-/** A number in at most `room` characters: fewer digits before a wrong one, "·" when nothing fits. */
+/** A number in at most `room` characters: fewer digits, never a wrong one, "·" if none fits. */
 export function show(value, room = 6, dtype = "float32") {
   if (value === undefined) return "";
   if (dtype === "bool") return room >= 5 ? (value ? "True" : "False") : value ? "T" : "F";

@@ -1,6 +1,7 @@
-// The one clock of a widget: a playhead `p` that counts beats, its bar, its keys, and the prediction.
-// `advance(state, action, env)` is pure and is all there is to know about time; the rest is DOM around it.
-// floor(p) events have happened, the fraction says how far the next one has come.
+// The one clock of a widget: a playhead `p` that counts beats, its bar, its keys, and the
+// prediction. `advance(state, action, env)` is pure and is all there is to know about time; the
+// rest is DOM around it. floor(p) events have happened, the fraction says how far the next one has
+// come.
 
 import { clamp, h, own, put, rich, s, text } from "./dom.js";
 
@@ -78,13 +79,15 @@ function tick(state, beats, { total, reduced }) {
   }
   let { p } = state;
   let carry = state.carry + beats;
-  if (!reduced) [p, carry] = [p + carry, 0]; // glide
+  if (!reduced)
+    [p, carry] = [p + carry, 0]; // glide
   else if (carry >= 1) [p, carry] = [beatOf(p) + 1, 0]; // cut from beat to beat
   p = clamp(p, 0, total);
   return { ...state, p, carry, playing: p < total };
 }
 
-/** What the last sentence says about a prediction: right, or what is true and which belief missed. */
+/** What the last sentence says about a prediction: right, or what is true and which belief
+ *  missed. */
 export function settle(words, question, guess) {
   const { answer, beliefs = {} } = question;
   if (guess === answer) return words("said_right", { guess });
@@ -95,50 +98,50 @@ export function settle(words, question, guess) {
 const icon = (name) =>
   s("svg", { viewBox: "0 0 16 16", "aria-hidden": "true" }, s("path", { d: ICON[name] }));
 
+const labelled = (id, words, key, action) =>
+  own(
+    h(
+      "button",
+      {
+        type: "button",
+        class: "lab-btn",
+        "data-act": id,
+        "data-testid": `act-${id}`,
+        "aria-label": words(id),
+        title: `${words(id)} (${key})`,
+        onclick: action,
+      },
+      icon(id),
+    ),
+  );
+
 function controls(words, act) {
-  const button = (id, key, action) =>
-    own(
-      h(
-        "button",
-        {
-          type: "button",
-          class: "lab-btn",
-          "data-act": id,
-          "data-testid": `act-${id}`,
-          "aria-label": words(id),
-          title: `${words(id)} (${key})`,
-          onclick: () => act({ type: action }),
-        },
-        icon(id),
-      ),
-    );
+  const button = (id, key, type) => labelled(id, words, key, () => act({ type }));
+  const scrub = h("input", {
+    type: "range",
+    class: "lab-scrub",
+    "data-testid": "scrub",
+    min: 0,
+    step: 0.01,
+    value: 0,
+    "aria-label": words("position"),
+    oninput: () => act({ type: "seek", p: Number(scrub.value) }),
+  });
+  const pace = h("button", {
+    type: "button",
+    class: "lab-btn lab-pace",
+    "data-testid": "act-pace",
+    title: `${words("speed")} (− +)`,
+    onclick: () => act({ type: "faster", wrap: true }),
+  });
   const all = {
     start: button("start", "Home", "start"),
     back: button("back", "←", "back"),
     play: button("play", "Space", "toggle"),
     step: button("step", "→", "step"),
-    scrub: own(
-      h("input", {
-        type: "range",
-        class: "lab-scrub",
-        "data-testid": "scrub",
-        min: 0,
-        step: 0.01,
-        value: 0,
-        "aria-label": words("position"),
-        oninput: () => act({ type: "seek", p: Number(all.scrub.value) }),
-      }),
-    ),
+    scrub: own(scrub),
     where: h("span", { class: "lab-where" }),
-    pace: own(
-      h("button", {
-        type: "button",
-        class: "lab-btn lab-pace",
-        "data-testid": "act-pace",
-        title: `${words("speed")} (− +)`,
-        onclick: () => act({ type: "faster", wrap: true }),
-      }),
-    ),
+    pace: own(pace),
   };
   all.play.classList.add("lab-btn-main");
   return all;
@@ -197,6 +200,18 @@ function prediction(ui, words, ask, begin) {
   };
 }
 
+/** Keys anywhere in the widget, except where a control has its own use for them. */
+function listen(root, act) {
+  root.addEventListener("keydown", (event) => {
+    const type = keyAction(event);
+    const { target, key } = event;
+    if (!type || target.matches("input") || (key === " " && target.matches("button"))) return;
+    event.preventDefault();
+    event.stopPropagation();
+    act({ type });
+  });
+}
+
 /** Put a clock on `ui`. `total()` beats of `beatMs()`, `draw(p)` paints, `say(p)` narrates,
  *  `ask() -> {options, answer, beliefs} | null` turns the opening sentence into a question. */
 export function player(ui, { words, total, beatMs, draw, say, ask, signal }) {
@@ -239,14 +254,7 @@ export function player(ui, { words, total, beatMs, draw, say, ask, signal }) {
     if (!was) last = performance.now();
     settled();
   }
-  ui.root.addEventListener("keydown", (event) => {
-    const type = keyAction(event);
-    const control = event.target.matches("input") || (event.key === " " && event.target.matches("button"));
-    if (!type || control) return;
-    event.preventDefault();
-    event.stopPropagation();
-    act({ type });
-  });
+  listen(ui.root, act);
   const watch = new ResizeObserver(paint);
   watch.observe(ui.stage);
   const stop = () => {

@@ -1,37 +1,49 @@
-// The race without its picture: run the loop bodies for any n, say what is true at a beat, pose the question.
-// In: the plan of labcore/fusion/race.py, whose header has the schema: buffers, and lanes of passes of statements
-// {op, reg, dtype, args?, buf?, value?, once?}, op one of "load", "store", "const", or a primitive.
-// Out: plain data. Invariant: everything here is pure; one loop statement means the same in a count, a value and a line.
+// The race without its picture: run the loop bodies for any n, say what is true at a beat, pose the
+// question.
+// In: the plan of labcore/fusion/race.py, whose header has the schema: buffers, and lanes of passes
+// of statements {op, reg, dtype, args?, buf?, value?, once?}, op one of "load", "store", "const",
+// or a primitive.
+// Out: plain data. Invariant: everything here is pure; one loop statement means the same in a
+// count, a value and a line.
 
 import { clamp } from "./dom.js";
 import { evaluate, round } from "./ops.js";
 import { beatOf } from "./player.js";
 
-/** Memory before the first pass: inputs hold the example values (repeated to n), the rest is empty. */
+/** Memory before the first pass: inputs hold the example values (repeated to n), the rest is
+ *  empty. */
 function memory(trace, n) {
   const filled = (buffer) =>
     Array.from({ length: buffer.one ? 1 : n }, (_, i) =>
       round(buffer.dtype, Number(buffer.values[i % buffer.values.length])),
     );
-  return Object.fromEntries(trace.buffers.map((b) => [b.name, b.role === "input" ? filled(b) : []]));
+  return Object.fromEntries(
+    trace.buffers.map((b) => [b.name, b.role === "input" ? filled(b) : []]),
+  );
 }
 
-/** Run a lane over n elements: one step per array access, with the registers computed since the last one.
- *  What does not depend on i ("once") runs before the loop, as in the kernel; its steps have i = -1. */
+/** Run a lane over n elements: one step per array access, with the registers computed since the
+ *  last one. What does not depend on i ("once") runs before the loop, as in the kernel; its steps
+ *  have i = -1. */
 export function run(trace, lane, n) {
   const mem = memory(trace, n);
   const steps = [];
   lane.passes.forEach((pass, k) => {
     const numbered = pass.body.map((line, at) => ({ ...line, at }));
     const known = {};
-    let fresh = turn(numbered.filter((line) => line.once), { pass: k, i: -1, known, mem, steps, fresh: [] });
+    let fresh = turn(
+      numbered.filter((line) => line.once),
+      { pass: k, i: -1, known, mem, steps, fresh: [] },
+    );
     const body = numbered.filter((line) => !line.once);
-    for (let i = 0; i < n; i++) fresh = turn(body, { pass: k, i, known: { ...known }, mem, steps, fresh });
+    for (let i = 0; i < n; i++)
+      fresh = turn(body, { pass: k, i, known: { ...known }, mem, steps, fresh });
   });
   return { steps, memory: mem };
 }
 
-/** Run statements once; fills `known` and `steps`, and returns what was computed after the last access. */
+/** Run statements once; fills `known` and `steps`, and returns what was computed after the last
+ *  access. */
 function turn(body, { pass, i, known, mem, steps, fresh }) {
   const base = { ...known };
   for (const line of body) {
@@ -45,7 +57,19 @@ function turn(body, { pass, i, known, mem, steps, fresh }) {
     const cell = Math.max(0, line.once ? 0 : i);
     if (kind === "read") known[reg] = mem[buf][cell];
     else mem[buf][cell] = known[reg];
-    steps.push({ pass, i, cell, at, kind, buf, reg, value: known[reg], fresh, base, regs: { ...known } });
+    steps.push({
+      pass,
+      i,
+      cell,
+      at,
+      kind,
+      buf,
+      reg,
+      value: known[reg],
+      fresh,
+      base,
+      regs: { ...known },
+    });
     fresh = [];
   }
   return fresh;
@@ -53,7 +77,11 @@ function turn(body, { pass, i, known, mem, steps, fresh }) {
 
 function compute(line, regs) {
   if (line.op === "const") return round(line.dtype, Number(line.value));
-  return evaluate(line.op, line.args.map((a) => regs[a]), line.dtype);
+  return evaluate(
+    line.op,
+    line.args.map((a) => regs[a]),
+    line.dtype,
+  );
 }
 
 /** What is true at p: accesses so far, marks and values of cells, the access in flight. Pure. */
@@ -68,10 +96,19 @@ export function stateAt(steps, p) {
   }
   const done = count === steps.length;
   const f = done ? 0 : Math.max(0, p - count);
-  return { count, marks, cells, now: steps[count] ?? null, last: steps[count - 1] ?? null, f, done };
+  return {
+    count,
+    marks,
+    cells,
+    now: steps[count] ?? null,
+    last: steps[count - 1] ?? null,
+    f,
+    done,
+  };
 }
 
-/** Inside a beat: a read flies first; a write computes what it needs (until COMPUTED), then flies. */
+/** Inside a beat: a read flies first; a write computes what it needs (until COMPUTED), then
+ *  flies. */
 export const COMPUTED = 0.38;
 
 /** The registers that hold a value: those of the current element's body, as far as it has run. */
@@ -97,7 +134,7 @@ export function runningAt({ now, f }) {
   return now.at;
 }
 
-/** Which of the longer lane's accesses the other lane does not make: those are what fusion saved. */
+/** Which accesses of the longer lane the other does not make: those are what fusion saved. */
 export function savedSteps(steps, other) {
   const left = {};
   const key = (step) => `${step.kind}:${step.buf}:${step.cell}`;
@@ -113,7 +150,9 @@ export function sameOutputs(trace, a, b) {
 
 /** The names a lane reads or writes. */
 export const touched = (lane) =>
-  new Set(lane.passes.flatMap((pass) => pass.body.filter((line) => line.buf).map((line) => line.buf)));
+  new Set(
+    lane.passes.flatMap((pass) => pass.body.filter((line) => line.buf).map((line) => line.buf)),
+  );
 
 /** How many accesses a lane makes: `each` a turn, and `once` before its loops. */
 export function counted(lane) {
@@ -128,7 +167,8 @@ export function formula(lane) {
   return once ? `${each}N + ${once}` : `${each}N`;
 }
 
-/** The answers on offer: nothing saved, the truth, reads only, one access an element; each wrong one is a belief. */
+/** The answers on offer: nothing saved, the truth, reads only, one access an element; each wrong
+ *  one is a belief. */
 export function question(trace, n, words) {
   const total = (lane) => counted(lane).each * n + counted(lane).once;
   const [separate, fused] = trace.lanes.map(total);
@@ -140,6 +180,8 @@ export function question(trace, n, words) {
   ];
   const beliefs = {};
   for (const [count, why] of wrong) if (count !== fused) beliefs[count] ??= why;
-  const options = [...new Set([...wrong.map(([count]) => count), fused])].filter((count) => count > 0);
+  const options = [...new Set([...wrong.map(([count]) => count), fused])].filter(
+    (count) => count > 0,
+  );
   return { options: options.sort((a, b) => b - a).map(String), answer: String(fused), beliefs };
 }

@@ -1,6 +1,8 @@
-// The theater without its picture: what has happened by a beat, which sentence tells it, what to ask before.
-// In: trace {function, calls: [{label, inputs, token}], variants: [{id, title, result, guards, kernels}], earlier: [id],
-// events: [{kind, call, ...}]}; one event is one beat.  Out: plain data. Invariant: pure, the same p gives the same state.
+// The theater without its picture: what has happened by a beat, which sentence tells it, what to
+// ask before.
+// In: trace {function, calls: [{label, inputs, token}], variants: [{id, title, result, guards,
+// kernels}], earlier: [id], events: [{kind, call, ...}]}; one event is one beat.  Out: plain data.
+// Invariant: pure, the same p gives the same state.
 
 import { clamp, ease, lerp, part } from "./dom.js";
 import { beatOf } from "./player.js";
@@ -12,9 +14,15 @@ const VISIBLE = 2; // cards that stand side by side; the view moves along the re
 
 // ---- the fold -----------------------------------------------------------------------------------
 
-const blank = (variant) => ({ rows: variant.guards.map(() => null), hits: 0, fail: null, runs: false });
+const blank = (variant) => ({
+  rows: variant.guards.map(() => null),
+  hits: 0,
+  fail: null,
+  runs: false,
+});
 
-/** Where things stand before the first event: variants made before the recording are there already. */
+/** Where things stand before the first event: variants made before the recording are there
+ *  already. */
 function opening({ calls, variants, earlier }) {
   return {
     order: [...earlier],
@@ -52,7 +60,8 @@ const APPLY = {
     st.stations.capture = "break";
   },
   variant(st) {
-    for (const [id, state] of Object.entries(st.stations)) if (state === "now") st.stations[id] = "done";
+    for (const [id, state] of Object.entries(st.stations))
+      if (state === "now") st.stations[id] = "done";
     st.count.variants++;
   },
   execute(st, e) {
@@ -75,7 +84,8 @@ function moved(order, e) {
   return front && e.variant ? [e.variant, ...order.filter((v) => v !== e.variant)] : order;
 }
 
-/** The first card in view after an event: the card that is asked must be seen, with the one asked before it. */
+/** The first card in view after an event: the card that is asked must be seen, with the one asked
+ *  before it. */
 function viewed(first, order, e) {
   if (e.kind === "call" || e.kind === "variant" || e.kind === "execute") return 0;
   if (e.kind !== "guard") return first;
@@ -102,7 +112,8 @@ export function stateAt(trace, p) {
   return { ...fold(trace, shown), k, f, shown, event, ...places(trace, k, f, event) };
 }
 
-/** Where each card stands, counted in cards from the left of the view, and how visible it is: {slots: {id: {at, seen}}}. */
+/** Where each card stands, counted in cards from the left of the view, and how visible it is:
+ *  {slots: {id: {at, seen}}}. */
 function places(trace, k, f, event) {
   const before = fold(trace, k);
   const after = f > 0 ? fold(trace, k + 1) : before;
@@ -115,7 +126,11 @@ function places(trace, k, f, event) {
     const fresh = from < 0 && to >= 0; // others make room, then it appears
     const at = (fresh ? to : lerp(from, to, glide)) - view;
     const inside = clamp(1 - Math.max(-at, at - (VISIBLE - 1), 0));
-    slots[id] = { at, seen: to < 0 ? 0 : fresh ? ease(part(f, 0.84, 1)) : inside, fresh: fresh && f < 1 };
+    slots[id] = {
+      at,
+      seen: to < 0 ? 0 : fresh ? ease(part(f, 0.84, 1)) : inside,
+      fresh: fresh && f < 1,
+    };
   }
   return { slots, waiting: event === null };
 }
@@ -143,7 +158,11 @@ const NOW = {
   },
   stage({ e, words }) {
     const note = e.note ? sentence(e.note) : words("stage_done");
-    return words(e.late ? "now_stage_late" : "now_stage", { stage: capital(e.stage), note, variant: e.variant });
+    return words(e.late ? "now_stage_late" : "now_stage", {
+      stage: capital(e.stage),
+      note,
+      variant: e.variant,
+    });
   },
   break: ({ e, words }) =>
     words("now_break", { line: e.line ?? "?", what: sentence(e.what), why: e.why }),
@@ -156,7 +175,8 @@ const NOW = {
   },
   return({ e, words }) {
     const n = e.call + 1;
-    if (e.result === "raised") return words("now_raised", { n, error: e.error || words("an_error") });
+    if (e.result === "raised")
+      return words("now_raised", { n, error: e.error || words("an_error") });
     if (e.result === "eager") return words("now_return_eager", { n });
     return words("now_return", { n, variant: e.variant, result: words(`result_${e.result}`) });
   },
@@ -177,7 +197,11 @@ export function narrate(trace, p, words) {
 function begin(trace, words) {
   const inputs = trace.calls.map((call) => `\`${call.label}\``).join(", ");
   const asked = question(trace, words) !== null;
-  return words(asked ? "theater_ask" : "theater_rest", { fn: trace.function, count: trace.calls.length, inputs });
+  return words(asked ? "theater_ask" : "theater_rest", {
+    fn: trace.function,
+    count: trace.calls.length,
+    inputs,
+  });
 }
 
 function ending(trace, { count }, words) {
@@ -201,7 +225,8 @@ function ending(trace, { count }, words) {
   }).trim();
 }
 
-/** How many variants? Up to four answers, among them the truth; null when only one answer is possible. */
+/** How many variants? Up to four answers, among them the truth; null when only one answer is
+ *  possible. */
 export function question(trace, words) {
   const answer = trace.variants.length;
   const most = Math.max(answer, trace.earlier.length + trace.calls.length);

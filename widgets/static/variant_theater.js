@@ -1,15 +1,14 @@
 // VariantTheater: calls arrive, walk down the guards of each variant, hit or compile.
-// In: traits trace (see theater.js), beat, language.  The pure half is theater.js; this file is the picture.
+// In: traits trace (see theater.js), beat, language.  The pure half is theater.js; this file is the
+// picture.
 
-import { ease, h, lerp, part, put, s, spot, text } from "./dom.js";
+import { h, put, s, text } from "./dom.js";
 import { counter, frame, widget } from "./lab.js";
 import { player } from "./player.js";
-import { MOVE, STAGES, narrate, question, stateAt } from "./theater.js";
+import { paintLegs, paintToken } from "./roads.js";
+import { STAGES, narrate, question, stateAt } from "./theater.js";
 
 const COUNTS = ["hits", "misses", "recompiles", "variants"];
-
-/** Do the zones stand below each other? The style sheet decides, by the width of the frame. */
-const stacked = (set) => set.variants.offsetTop > set.calls.offsetTop;
 
 function card(variant, words) {
   const rows = variant.guards.map((guard) =>
@@ -25,8 +24,16 @@ function card(variant, words) {
   const verdict = h("div", { class: "vt-verdict" });
   const hits = h("span", { class: "vt-hits" });
   const kernels = variant.kernels.join(", ");
-  const runs = kernels ? words("runs", { kernels }) : words(variant.result === "eager" ? "runs_python" : "runs_graph");
-  const heading = h("header", {}, h("span", { class: "lab-tag" }, variant.id), h("code", {}, variant.title), hits);
+  const runs = kernels
+    ? words("runs", { kernels })
+    : words(variant.result === "eager" ? "runs_python" : "runs_graph");
+  const heading = h(
+    "header",
+    {},
+    h("span", { class: "lab-tag" }, variant.id),
+    h("code", {}, variant.title),
+    hits,
+  );
   const root = h(
     "article",
     {
@@ -59,7 +66,9 @@ function verdictOf(fail, stop, words) {
     const said = fail.reason || words("expected_actual", fail);
     return [h("p", {}, h("b", {}, said)), lines(fail, "because_line"), excerpt(fail)];
   }
-  return stop ? [h("p", { class: "vt-stop" }, stop.what), lines(stop, "break_line"), excerpt(stop)] : [];
+  return stop
+    ? [h("p", { class: "vt-stop" }, stop.what), lines(stop, "break_line"), excerpt(stop)]
+    : [];
 }
 
 /** Everything that stands on the stage, built once. */
@@ -68,7 +77,8 @@ function furnish(ui, trace, words) {
     const heading = h("h4", { class: "lab-h" }, words(name));
     return { root: h("section", { class: `vt-zone vt-${name}` }, heading, kids), heading };
   };
-  const box = (key, rest) => h("div", { class: "vt-box" }, h("b", {}, words(key)), h("small", {}, words(rest)));
+  const box = (key, rest) =>
+    h("div", { class: "vt-box" }, h("b", {}, words(key)), h("small", {}, words(rest)));
   const ticket = (call) =>
     h("li", { class: "vt-ticket", title: call.inputs }, h("code", {}, call.label), h("span", {}));
   const station = (id) =>
@@ -123,7 +133,9 @@ function paintCards(set, st, words) {
       "data-fail": Boolean(now.fail),
       "aria-hidden": seen ? null : "true",
     });
-    now.rows.forEach((row, k) => put(c.rows[k], { "data-state": row ?? (now.fail ? "skip" : null) }));
+    now.rows.forEach((row, k) =>
+      put(c.rows[k], { "data-state": row ?? (now.fail ? "skip" : null) }),
+    );
     const nth = st.order.indexOf(id);
     text(c.nth, nth < 0 ? "" : words("nth", { nth: ordinals[nth] ?? nth + 1 }));
     text(c.hits, c.variant.result === "eager" ? "" : words.some("hit_count", now.hits));
@@ -145,14 +157,18 @@ function paintQueue(set, st) {
   const key = st.order.length > 2 ? st.order.map((id) => `${id}${state(id)}`).join() : "";
   if (set.queue.dataset.key === key) return;
   set.queue.dataset.key = key;
-  const tags = key ? st.order.map((id) => h("span", { class: "vt-mini", "data-state": state(id) }, id)) : [];
+  const tags = key
+    ? st.order.map((id) => h("span", { class: "vt-mini", "data-state": state(id) }, id))
+    : [];
   set.queue.replaceChildren(...tags);
 }
 
 function paintRun(set, trace, st, words) {
-  for (const [id, station] of Object.entries(set.stations)) put(station, { "data-state": st.stations[id] });
+  for (const [id, station] of Object.entries(set.stations))
+    put(station, { "data-state": st.stations[id] });
   const running = st.running;
-  const python = running && trace.variants.find((v) => v.id === running.variant)?.result !== "graph";
+  const python =
+    running && trace.variants.find((v) => v.id === running.variant)?.result !== "graph";
   put(set.run, { "data-state": running ? (python ? "python" : "now") : null });
   const what = () => (python ? words("executing_python") : words("executing", running));
   text(set.run.lastChild, running ? what() : words("execute_rest"));
@@ -162,97 +178,8 @@ function paintRun(set, trace, st, words) {
   text(set.out.lastChild, st.out ? said() : words("output_rest"));
 }
 
-/** The roads between the zones; the one the call takes now is thick. */
-function paintLegs(set, stage, st, words) {
-  const narrow = stacked(set);
-  const at = (element, x, y) => spot(element, stage, x, y);
-  const e = st.event;
-  const kind = e?.kind;
-  const leave = kind === "execute" || kind === "return";
-  const warm = leave && (e.hit || e.result === "hit");
-  const lit = {
-    call: kind === "call" && "call",
-    run: leave && (e.result === "raised" ? "fail" : warm ? "ok" : "live"),
-    miss: ["miss", "stage", "break"].includes(kind) && "fail",
-    fresh: kind === "variant" && "live",
-  };
-  const here = set.tickets[e?.call ?? 0];
-  const { slots: v, compile: c } = set;
-  const [miss0, miss1, new0, new1] = narrow ? [0.14, 0.25, 0.75, 0.44] : [0.18, 0.18, 0.86, 0.86];
-  const ticket = narrow ? at(here, 0.5, 1) : at(here, 1, 0.5);
-  const door = narrow ? { x: ticket.x, y: at(set.variants, 0, 0).y } : { x: at(v, 0, 0).x, y: ticket.y };
-  const goal = narrow ? at(set.running, 0.5, 0) : at(set.run, 0, 0.5);
-  const exit = narrow ? { x: goal.x, y: at(v, 0, 1).y } : { x: at(v, 1, 0).x, y: goal.y };
-  const hitWord = lit.run === "live" ? "leg_run" : "leg_hit";
-  set.legs.replaceChildren(
-    arrowhead(set.headId),
-    leg(set.headId, ticket, door, lit.call),
-    leg(set.headId, exit, goal, lit.run),
-    label(exit, words(hitWord), narrow ? 17 : -8),
-    leg(set.headId, at(v, miss0, 1), at(c, miss1, 0), lit.miss),
-    leg(set.headId, at(c, new0, 0), at(v, new1, 1), lit.fresh),
-    label(at(v, miss0, 1), words("leg_miss"), narrow ? 17 : 20),
-    label(at(c, new0, 0), words("leg_new"), narrow ? -8 : -10),
-  );
-}
-
-const label = (at, word, down) => s("text", { x: at.x + 8, y: at.y + down }, word);
-
-function leg(head, a, b, kind) {
-  const [mx, my] = [(a.x + b.x) / 2, (a.y + b.y) / 2];
-  const flat = Math.abs(a.y - b.y) < Math.abs(a.x - b.x);
-  const bend = flat ? `${mx} ${a.y} ${mx} ${b.y}` : `${a.x} ${my} ${b.x} ${my}`;
-  const d = `M${a.x} ${a.y} C${bend} ${b.x} ${b.y}`;
-  return s("path", { class: "vt-leg", "data-kind": kind, "marker-end": `url(#${head})`, d });
-}
-
-function arrowhead(id) {
-  const size = { viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 10, markerHeight: 10 };
-  const marker = { id, ...size, markerUnits: "userSpaceOnUse", orient: "auto" };
-  return s("marker", marker, s("path", { d: "M0 0L8 4L0 8z" }));
-}
-
-/** Where the token stands once an event has happened. */
-function anchor(set, stage, e) {
-  const narrow = stacked(set);
-  const at = (element, x, y) => spot(element, stage, x, y);
-  if (!e) return at(set.tickets[0], 0, 0.5);
-  switch (e.kind) {
-    case "call":
-      return at(set.tickets[e.call], narrow ? 0.5 : 1, narrow ? 1 : 0.5);
-    case "guard": {
-      const row = at(set.cards[e.variant].rows[e.guard], 0, 0.5);
-      return { x: row.x - 12, y: row.y };
-    }
-    case "miss":
-      return at(set.compile, narrow ? 0.25 : 0.18, 0);
-    case "stage":
-    case "break":
-      return at(set.stations[e.stage] ?? set.stations.capture, 0.84, 0);
-    case "variant":
-      return at(set.cards[e.variant].root, 0.5, 1);
-    default:
-      return at(e.kind === "execute" ? set.run : set.out, 0.9, 0);
-  }
-}
-
-function paintToken(set, stage, trace, st) {
-  const next = trace.events[st.k];
-  const was = trace.events[st.k - 1];
-  const moving = st.f > 0 ? next : was;
-  const failed = moving?.kind === "guard" && !moving.ok && st.shown > trace.events.indexOf(moving);
-  put(set.token, { hidden: !moving, "data-kind": failed || moving?.kind === "break" ? "fail" : null });
-  if (!moving) return;
-  const leaving = st.f > 0 && next.kind === "call";
-  const from = leaving ? spot(set.tickets[next.call], stage) : anchor(set, stage, was);
-  const to = anchor(set, stage, moving);
-  const t = st.f > 0 ? ease(part(st.f, 0, MOVE)) : 1;
-  const lift = Math.sin(Math.PI * t) * Math.min(24, Math.hypot(to.x - from.x, to.y - from.y) * 0.08);
-  set.token.style.transform = `translate(${lerp(from.x, to.x, t)}px, ${lerp(from.y, to.y, t) - lift}px)`;
-  text(set.token, trace.calls[moving.call].token);
-}
-
-/** Cards are as high as the highest needs to be, its verdict included, so that nothing jumps later. */
+/** Cards are as high as the highest needs to be, its verdict included, so that nothing jumps
+ *  later. */
 function fitCards(set, trace, words) {
   const fails = trace.events.filter((e) => e.kind === "guard" && !e.ok);
   let height = 200;
@@ -270,20 +197,31 @@ function fitCards(set, trace, words) {
 
 let serial = 0;
 
-function build({ model, el, signal, words }) {
-  const trace = model.get("trace");
-  const legend = { call: "key_call", ok: "key_holds", fail: "key_fails", live: "key_variant" };
-  const keys = Object.entries(legend).map(([kind, key]) => [kind, words(key)]);
+const LEGEND = { call: "key_call", ok: "key_holds", fail: "key_fails", live: "key_variant" };
+
+function mount(el, trace, words) {
   const stops = trace.events.some((e) => e.kind === "break");
-  const ui = frame(el, {
+  const keys = Object.entries(stops ? { ...LEGEND, break: "key_break" } : LEGEND);
+  return frame(el, {
     widget: "variant_theater",
     words,
     title: words("theater_title"),
     claim: words("theater_claim"),
-    legend: stops ? [...keys, ["break", words("key_break")]] : keys,
+    legend: keys.map(([kind, key]) => [kind, words(key)]),
   });
+}
+
+function build({ model, el, signal, words }) {
+  const trace = model.get("trace");
+  const ui = mount(el, trace, words);
   const counts = Object.fromEntries(COUNTS.map((name) => [name, counter(name, words(name))]));
-  ui.tools.append(h("div", { class: "lab-counters" }, COUNTS.map((name) => counts[name].root)));
+  ui.tools.append(
+    h(
+      "div",
+      { class: "lab-counters" },
+      COUNTS.map((name) => counts[name].root),
+    ),
+  );
   const set = { ...furnish(ui, trace, words), headId: `vt-head-${serial++}` };
   let width = -1;
   const play = player(ui, {

@@ -1,5 +1,6 @@
-// Every word a widget says, one row an entry, one column a language. {name} is filled in; `code` becomes code.
-// Trace text (names, guards, reasons, stage notes) is the compiler's and is shown as it is.
+// Every word a widget says, one row an entry, one column a language. {name} is filled in; `code`
+// becomes code. Trace text (names, guards, reasons, stage notes) is the compiler's and is shown as
+// it is.
 
 const COLUMN = { en: 0, zh: 1 };
 
@@ -49,7 +50,8 @@ export const WORDS = {
   at_element: ["i = {i}", "i = {i}"],
   counted: ["{title}: {count} accesses so far", "{title}：到目前为止 {count} 次访问"],
   race_ask: [
-    "Same function, same N = {n}. The separate passes make {total} array accesses. How many will the fused pass make?",
+    "Same function, same N = {n}. The separate passes make {total} array accesses. " +
+      "How many will the fused pass make?",
     "函数一样，N = {n} 也一样。分开跑共有 {total} 次数组访问。融合后的一遍有几次？",
   ],
   reads: ["reads `{cell}` into `{reg}`", "把 `{cell}` 读进 `{reg}`"],
@@ -59,7 +61,10 @@ export const WORDS = {
   why_written: [", which an earlier pass had to store", "，那是前面一遍不得不存下的"],
   why_to_read: [", only for a later pass to read it back", "，只为让后面一遍再读回来"],
   why_register: ["; what came between stayed in registers", "；中间的值都留在寄存器里"],
-  race_fused_done: ["The fused pass finished after {few}.", "融合的一遍已在第 {few} 次访问后完成。"],
+  race_fused_done: [
+    "The fused pass finished after {few}.",
+    "融合的一遍已在第 {few} 次访问后完成。",
+  ],
   race_first_done: ["The separate passes are done.", "分开的几遍已完成。"],
   race_end: [
     "{total} accesses against {few}, {outputs}: {per} against {fewPer}. {why}",
@@ -68,11 +73,13 @@ export const WORDS = {
   outputs_same: ["same output", "输出相同"],
   outputs_differ: ["but the outputs differ", "但输出不同"],
   saved_both: [
-    "The {count} that went away are the writes and reads of {arrays}, and second reads of {inputs}; those values stayed in registers.",
+    "The {count} that went away are the writes and reads of {arrays}, and second " +
+      "reads of {inputs}; those values stayed in registers.",
     "消失的 {count} 次，是 {arrays} 的写和读，以及对 {inputs} 的重复读；这些值一直留在寄存器里。",
   ],
   saved_arrays: [
-    "The {count} that went away are the writes and reads of {arrays}; fused, those values stay in registers.",
+    "The {count} that went away are the writes and reads of {arrays}; fused, those " +
+      "values stay in registers.",
     "消失的 {count} 次，是 {arrays} 的写和读；融合后这些值留在寄存器里。",
   ],
   saved_inputs: [
@@ -98,7 +105,8 @@ export const WORDS = {
   // VariantTheater
   theater_title: ["Which variant answers this call?", "这次调用由哪个版本来答？"],
   theater_claim: [
-    "A variant is compiled code plus the guards under which it is right. Guards are asked in order; the first that fails ends it.",
+    "A variant is compiled code plus the guards under which it is right. Guards are " +
+      "asked in order; the first that fails ends it.",
     "版本是编译好的代码，加上保证它正确的守卫。守卫按顺序检查，第一个不成立的就让这个版本出局。",
   ],
   key_call: ["a call", "一次调用"],
@@ -134,10 +142,7 @@ export const WORDS = {
   room: ["room for another variant", "留给下一个版本"],
   asked_order: ["asked in this order", "按这个顺序检查"],
   nth: ["asked {nth}", "第{nth}个检查"],
-  ordinals: [
-    "first second third fourth fifth sixth seventh eighth",
-    "一 二 三 四 五 六 七 八",
-  ],
+  ordinals: ["first second third fourth fifth sixth seventh eighth", "一 二 三 四 五 六 七 八"],
   hit_count: ["{count} hits", "命中 {count} 次"],
   hit_count_one: ["1 hit", "命中 1 次"],
   runs: ["runs {kernels}", "运行 {kernels}"],
@@ -156,11 +161,21 @@ export const WORDS = {
     "`{fn}` will be called {count} times: {inputs}. How many variants will it need?",
     "`{fn}` 将被调用 {count} 次：{inputs}。需要几个版本？",
   ],
-  theater_rest: ["`{fn}` will be called {count} times: {inputs}.", "`{fn}` 将被调用 {count} 次：{inputs}。"],
-  now_call: ["Call {n} of {count}: `{fn}({inputs})`.", "第 {n} 次调用，共 {count} 次：`{fn}({inputs})`。"],
-  now_holds: ["Variant `{variant}` asks: `{guard}`. It holds.", "版本 `{variant}` 问：`{guard}`。成立。"],
+  theater_rest: [
+    "`{fn}` will be called {count} times: {inputs}.",
+    "`{fn}` 将被调用 {count} 次：{inputs}。",
+  ],
+  now_call: [
+    "Call {n} of {count}: `{fn}({inputs})`.",
+    "第 {n} 次调用，共 {count} 次：`{fn}({inputs})`。",
+  ],
+  now_holds: [
+    "Variant `{variant}` asks: `{guard}`. It holds.",
+    "版本 `{variant}` 问：`{guard}`。成立。",
+  ],
   now_fails: [
-    "Variant `{variant}` asks: `{guard}`. {actual}: this variant is out, its other guards are not asked.",
+    "Variant `{variant}` asks: `{guard}`. {actual}: this variant is out, its other " +
+      "guards are not asked.",
     "版本 `{variant}` 问：`{guard}`。{actual}：这个版本出局，余下的守卫不再检查。",
   ],
   does_not_hold: ["It does not hold", "不成立"],
@@ -175,7 +190,10 @@ export const WORDS = {
     "没有合适的版本：未命中。但捕获时遇到错误，于是由 Python 运行这次调用并抛出错误。",
   ],
   now_stage: ["{stage}: {note}.", "{stage}：{note}。"],
-  now_stage_late: ["{stage} of `{variant}`, later: {note}.", "`{variant}` 的 {stage}，稍后进行：{note}。"],
+  now_stage_late: [
+    "{stage} of `{variant}`, later: {note}.",
+    "`{variant}` 的 {stage}，稍后进行：{note}。",
+  ],
   stage_done: ["done", "完成"],
   now_break: [
     "Capture stops at line {line}, a graph break: {what}. {why}",
@@ -186,7 +204,8 @@ export const WORDS = {
     "新版本 `{variant}`，由捕获时当作前提的事实来守卫。下次先问它。",
   ],
   now_variant_eager: [
-    "What is kept as `{variant}` has no compiled code: its guards say when Python runs the function itself.",
+    "What is kept as `{variant}` has no compiled code: its guards say when Python " +
+      "runs the function itself.",
     "记下的 `{variant}` 没有编译代码：它的守卫说明何时由 Python 运行函数本身。",
   ],
   now_hit: [
@@ -197,9 +216,15 @@ export const WORDS = {
     "All guards hold, and `{variant}` says: Python runs this call, nothing is compiled.",
     "守卫全部成立，`{variant}` 说：这次由 Python 运行，不编译。",
   ],
-  now_execute: ["`{variant}` runs for the call that paid for it.", "`{variant}` 为付出编译代价的这次调用运行。"],
+  now_execute: [
+    "`{variant}` runs for the call that paid for it.",
+    "`{variant}` 为付出编译代价的这次调用运行。",
+  ],
   now_execute_eager: ["Python runs the function itself.", "Python 运行函数本身。"],
-  now_return: ["Call {n} is answered by `{variant}` ({result}).", "第 {n} 次调用由 `{variant}` 返回（{result}）。"],
+  now_return: [
+    "Call {n} is answered by `{variant}` ({result}).",
+    "第 {n} 次调用由 `{variant}` 返回（{result}）。",
+  ],
   now_return_eager: ["Call {n} is answered by plain Python.", "第 {n} 次调用由普通 Python 返回。"],
   now_raised: ["Call {n} ends with an error: {error}", "第 {n} 次调用以错误结束：{error}"],
   an_error: ["an exception.", "一个异常。"],
@@ -230,7 +255,8 @@ export const WORDS = {
   ],
 };
 
-/** The speaker of one language: words("key", {name: value}); words.some(key, n) picks the singular for 1. */
+/** The speaker of one language: words("key", {name: value}); words.some(key, n) picks the
+ *  singular for 1. */
 export function tongue(language) {
   const column = COLUMN[language] ?? 0;
   const words = (key, values = {}) => {
