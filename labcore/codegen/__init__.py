@@ -65,10 +65,10 @@ def _checks_inputs(phase: str) -> bool:
 
 def _execute(source: str, built: Built, constants: dict[str, Any]) -> Call:
     """Run the program's text, which defines `call`; tracebacks and debuggers show its file."""
-    scope = {"__name__": "output_code", "__file__": built.path}
+    scope: dict[str, Any] = {"__name__": "output_code", "__file__": built.path}
     with handing_over(built.path, Program(built.launchers, constants)):
         exec(compile(source, built.path, "exec", dont_inherit=True), scope)
-    call: Any = scope["call"]
+    call: Any = scope.pop("call")  # not to be kept alive by what it keeps alive
     if not os.path.exists(built.path):
         show_without_file(built.path, source)
         weakref.finalize(call, linecache.cache.pop, built.path, None)

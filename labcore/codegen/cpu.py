@@ -20,6 +20,7 @@ from .. import dtypes
 from ..fusion.handlers import Name, Printer
 from ..fusion.ir import Expr, ops, using
 from ..fusion.nest import Nest, Pass
+from ..fusion.primitives import accumulator, identity
 from . import kernel_math, spelling
 
 RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
@@ -125,12 +126,12 @@ class _CpuPrinter(Printer):
         self.held[buffer, at] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
-        total_type = spelling.accumulator(kind, value.dtype)
+        total_type = accumulator(kind, value.dtype)
         more = self.to_dtype(value, total_type)
         if self.part == "rowred":
             total = self._name(f"{buffer}_acc")
             self.section.before.append(
-                (f"{total} = {spelling.identity(kind, total_type)}", _note())
+                (f"{total} = {spelling.constant(identity(kind, total_type), total_type)}", _note())
             )
             self.put(True, f"{total} = {spelling.COMBINE[kind].format(total, more)}")
             self._finish_row(buffer, at, Name(total, total_type), value.dtype)
@@ -158,7 +159,7 @@ class _CpuPrinter(Printer):
     def _column_cell(self, buffer: str, at: Expr, kind: str) -> str:
         """Where a column adds up: in the output, or in scratch when it adds up in a wider type."""
         dtype = self.buffers[buffer].dtype
-        total_type = spelling.accumulator(kind, dtype)
+        total_type = accumulator(kind, dtype)
         if total_type is dtype:
             return f"{self.names[self.nest.storage(buffer)]}[{at}]"
         return f"{self._scratch(f'{buffer}_total', total_type)}[{self.nest.column}]"
@@ -214,7 +215,8 @@ class _CpuPrinter(Printer):
     def _start_columns(self) -> list[Line]:
         lines = []
         for buffer, at, kind in self._columns():
-            zero = spelling.identity(kind, spelling.accumulator(kind, self.buffers[buffer].dtype))
+            total_type = accumulator(kind, self.buffers[buffer].dtype)
+            zero = spelling.constant(identity(kind, total_type), total_type)
             lines += _loops(
                 self.nest.inner_loops, [(f"{self._column_cell(buffer, at, kind)} = {zero}", "")]
             )
@@ -224,7 +226,7 @@ class _CpuPrinter(Printer):
         lines = []
         for buffer, at, kind in self._columns():
             dtype = self.buffers[buffer].dtype
-            total_type = spelling.accumulator(kind, dtype)
+            total_type = accumulator(kind, dtype)
             if total_type is not dtype:
                 total = spelling.cast(self._column_cell(buffer, at, kind), total_type, dtype)
                 lines += _loops(

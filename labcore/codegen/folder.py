@@ -75,15 +75,22 @@ def read_private(path: Path) -> bytes:
     The file that was checked is the one that is read: both through one descriptor, and links are
     not followed.
     """
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0))
-    with os.fdopen(descriptor, "rb") as file:
+    careful = getattr(os, "O_NOFOLLOW", 0) | getattr(
+        os, "O_NONBLOCK", 0
+    )  # not even a pipe can hold us
+    descriptor = os.open(path, os.O_RDONLY | careful)
+    try:
         found = os.fstat(descriptor)
         if not stat.S_ISREG(found.st_mode):
             raise Unsafe(f"{path.name} is not a plain file")
         _check_owner(found)
         if found.st_mode & 0o022:
-            raise Unsafe(f"others may write {path.name} (mode {stat.S_IMODE(found.st_mode):04o})")
-        return file.read()
+            mode = stat.S_IMODE(found.st_mode)
+            raise Unsafe(f"others may write {path.name} (mode {mode:04o})")
+        with os.fdopen(descriptor, "rb", closefd=False) as file:
+            return file.read()
+    finally:
+        os.close(descriptor)
 
 
 def write_private(path: Path, data: bytes) -> None:

@@ -60,6 +60,11 @@ def rmin(a: Any, b: Any) -> Any:
     return minimum(a, b)
 
 
+def pow(a: Any, b: Any) -> Any:
+    # With a number as exponent numpy takes a root for 0.5, which is not the same at -inf.
+    return np.power(np.array([a]), np.array([b]))[0]
+
+
 def integer_pow(a: Any, b: Any) -> Any:
     """A negative power is 0, except of 1 and -1."""
     if b < 0:
@@ -71,7 +76,6 @@ def erf(a: Any) -> Any:
     return type(a)(math.erf(a))
 
 
-pow: Callable[[Any, Any], Any] = np.power
 exp: Callable[[Any], Any] = np.exp
 log: Callable[[Any], Any] = np.log
 sqrt: Callable[[Any], Any] = np.sqrt

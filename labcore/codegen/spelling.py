@@ -10,7 +10,6 @@ vectorised polynomial takes the place of a libm function.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,21 +67,3 @@ def cast(value: str, source: dtypes.dtype, target: dtypes.dtype) -> str:
     if target is not dtypes.bool:
         return f"{target.name}({value})"
     return f"{value} != {constant(0.0 if source.is_floating_point else 0, source)}"
-
-
-def accumulator(kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
-    """The type a reduction adds up in: float32 in float64, which memory is no faster than."""
-    return dtypes.float64 if kind == "sum" and dtype is dtypes.float32 else dtype
-
-
-def identity(kind: str, dtype: dtypes.dtype) -> str:
-    """What a reduction starts from."""
-    if kind == "sum":
-        return constant(0.0 if dtype.is_floating_point else 0, dtype)
-    sign = -1 if kind == "amax" else 1
-    if dtype.is_floating_point:
-        return constant(sign * math.inf, dtype)
-    if dtype is dtypes.bool:
-        return constant(kind == "amin", dtype)
-    top = 2 ** (8 * dtype.itemsize - 1)
-    return constant(-top if kind == "amax" else top - 1, dtype)

@@ -1,0 +1,265 @@
+"""The disk cache: what it finds, and everything it refuses to run."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+
+import pytest
+
+from labcore import trace
+from labcore.codegen import cache, compile_graph
+from labcore.codegen.folder import Unsafe, check_folder, folder, read_private
+
+from .graphs import chain, filled, meta, traced
+
+INPUTS = (meta(4), meta(4))
+
+
+def compile_it(function=chain, origin=None):
+    """Compile, check that the result is right, and say what the cache did."""
+    with trace.record() as events:
+        call = compile_graph(traced(function, *INPUTS, origin=origin), "inference")
+    x, bias = filled(meta(4), 0), filled(meta(4), 1)
+    (out,) = call([x, bias])
+    assert (out.array == function(x, bias).array).all()
+    (event,) = events.of(trace.DiskCache)
+    return event.outcome, event.reason
+
+
+def entry(root):
+    (found,) = [p for p in root.iterdir() if not p.name.startswith(".")]
+    return found
+
+
+def test_a_second_time_is_a_hit(cache_folder):
+    assert compile_it() == ("miss", "absent")
+    assert compile_it() == ("hit", "")
+    found = cache.info()
+    assert (found.folder, found.enabled, found.entries, found.hits, found.misses) == (
+        cache_folder,
+        True,
+        1,
+        1,
+        1,
+    )
+    assert found.bytes > 1000
+    assert f"{cache_folder}: 1 programs" in str(found)
+
+
+def test_an_entry_is_a_folder_that_nobody_else_can_open(cache_folder):
+    compile_it()
+    kept = entry(cache_folder)
+    assert {p.name for p in kept.iterdir()} == {"output_code.py", "kernels.o", "manifest.json"}
+    assert [stat.S_IMODE(p.stat().st_mode) for p in (cache_folder, kept)] == [0o700, 0o700]
+    assert {stat.S_IMODE(p.stat().st_mode) for p in kept.iterdir()} == {0o600}
+    manifest = json.loads((kept / "manifest.json").read_text())
+    assert manifest["kernels"] == ["numba_fused_add_mul_relu_0"]
+    assert {"lab", "python", "numba", "llvmlite", "cpu", "features"} <= set(manifest["made_by"])
+
+
+def test_clear(cache_folder):
+    compile_it()
+    assert cache.clear() == 1
+    assert list(cache_folder.iterdir()) == []
+    assert compile_it() == ("miss", "absent")
+    assert cache.clear() == 1 and cache.clear() == 0
+
+
+def test_moving_the_users_line_is_a_hit_and_the_file_shows_the_new_line(cache_folder, tmp_path):
+    file = tmp_path / "block.py"
+    file.write_text("\n" * 3 + "x + bias\n" + "\n" * 5 + "x + bias\n")
+    assert compile_it(origin=trace.Origin(str(file), 4)) == ("miss", "absent")
+    assert "block.py:4  x + bias" in (entry(cache_folder) / "output_code.py").read_text()
+    assert compile_it(origin=trace.Origin(str(file), 10)) == ("hit", "")
+    text = (entry(cache_folder) / "output_code.py").read_text()
+    assert "block.py:10  x + bias" in text and "block.py:4" not in text
+
+
+# ---- damage: each is a miss with its reason, and the entry is whole again afterwards
+# --------------
+
+
+def truncate(path):
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def flip(path):
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    path.write_bytes(data)
+
+
+def rewrite(path, **changes):
+    path.write_text(json.dumps({**json.loads(path.read_text()), **changes}))
+
+
+def other(path, **versions):
+    made_by = json.loads(path.read_text())["made_by"]
+    rewrite(path, made_by={**made_by, **versions})
+
+
+DAMAGE = {
+    "object truncated": ("kernels.o", truncate, "damaged: kernels.o is not what was written"),
+    "object changed": ("kernels.o", flip, "damaged: kernels.o is not what was written"),
+    "object gone": ("kernels.o", os.remove, "damaged: kernels.o is missing"),
+    "source changed": (
+        "output_code.py",
+        lambda p: p.write_text(p.read_text().replace("(4)", "(5)")),
+        "damaged: output_code.py is not this program",
+    ),
+    "source gone": ("output_code.py", os.remove, "damaged: output_code.py is missing"),
+    "manifest truncated": ("manifest.json", truncate, "damaged: manifest.json cannot be read"),
+    "manifest empty": (
+        "manifest.json",
+        lambda p: p.write_bytes(b""),
+        "damaged: manifest.json cannot be read",
+    ),
+    "manifest no text": (
+        "manifest.json",
+        lambda p: p.write_bytes(b"\xff\xfe"),
+        "damaged: manifest.json cannot be read",
+    ),
+    "manifest a list": (
+        "manifest.json",
+        lambda p: p.write_text("[1]"),
+        "damaged: manifest.json cannot be read",
+    ),
+    "manifest of odd types": (
+        "manifest.json",
+        lambda p: rewrite(p, kernels=[1]),
+        "damaged: manifest.json cannot be read",
+    ),
+    "manifest gone": ("manifest.json", os.remove, "damaged: manifest.json is missing"),
+    "foreign": (
+        "manifest.json",
+        lambda p: rewrite(p, kernels=["other"]),
+        "foreign: it has other kernels",
+    ),
+    "other numba": (
+        "manifest.json",
+        lambda p: other(p, numba="0.1"),
+        "other version: kept for numba 0.1, this is ",
+    ),
+    "other python": (
+        "manifest.json",
+        lambda p: other(p, python="cpython-27"),
+        "other version: kept for python cpython-27, this is ",
+    ),
+    "other processor": (
+        "manifest.json",
+        lambda p: other(p, cpu="z80"),
+        "other version: kept for cpu z80, this is ",
+    ),
+    "writable": (
+        "kernels.o",
+        lambda p: p.chmod(0o622),
+        "not trusted: others may write kernels.o (mode 0622)",
+    ),
+    "a link": (
+        "kernels.o",
+        lambda p: (p.rename(p.with_name("real.o")), p.symlink_to("real.o")),
+        "cannot be read: ",
+    ),
+    "a folder": (
+        "kernels.o",
+        lambda p: (p.unlink(), p.mkdir()),
+        "not trusted: kernels.o is not a plain file",
+    ),
+    "a pipe": (
+        "kernels.o",
+        lambda p: (p.unlink(), os.mkfifo(p, 0o600)),
+        "not trusted: kernels.o is not a plain file",
+    ),
+    "open folder": (".", lambda p: p.chmod(0o755), "not trusted: others may open it (mode 0755)"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGE)
+def test_damage_is_a_miss_with_its_reason(case, cache_folder):
+    file, damage, reason = DAMAGE[case]
+    compile_it()
+    damage(entry(cache_folder) / file)
+    outcome, said = compile_it()
+    assert outcome == "miss" and said.startswith(reason)
+    assert compile_it() == ("hit", "")
+
+
+def test_a_missing_library_function_is_a_miss(cache_folder):
+    """Not the end of the process, which is what LLVM makes of an unknown symbol."""
+    compile_it()
+    rewrite(entry(cache_folder) / "manifest.json", externals=["no_such_function_f"])
+    assert compile_it() == ("miss", "this process has no function no_such_function_f")
+    assert compile_it() == ("hit", "")
+
+
+def test_an_entry_for_another_machine_is_named(cache_folder):
+    compile_it()
+    kept = entry(cache_folder)
+    other(kept / "manifest.json", llvmlite="0.1")
+    kept.rename(kept.with_name(kept.name.split("-")[0] + "-01234567"))
+    outcome, reason = compile_it()
+    assert outcome == "miss" and reason.startswith("other version: kept for llvmlite 0.1, this is ")
+
+
+# ---- the folder ----------------------------------------------------------------------------------
+
+
+def test_a_folder_that_others_can_open_is_not_used(cache_folder):
+    compile_it()
+    cache_folder.chmod(0o755)
+    outcome, reason = compile_it()
+    assert outcome == "miss" and "not using" in reason and "mode 0755" in reason
+    found = cache.info()
+    assert found.folder != cache_folder and "chmod 700" in found.reason
+    assert stat.S_IMODE(found.folder.stat().st_mode) == 0o700
+    assert compile_it() == ("hit", "")  # in the private folder, while the process lives
+    cache_folder.chmod(0o700)
+    assert cache.info().folder == cache_folder
+
+
+def test_a_folder_of_somebody_else_is_not_used(cache_folder, monkeypatch):
+    compile_it()
+    owner = cache_folder.stat().st_uid
+    monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
+    with pytest.raises(Unsafe, match=f"belongs to user {owner}, not to us"):
+        check_folder(cache_folder)
+    with pytest.raises(Unsafe, match="belongs to user"):
+        read_private(entry(cache_folder) / "kernels.o")
+    assert "belongs to user" in folder().reason
+
+
+def test_a_place_that_is_no_folder_is_not_used(cache_folder):
+    cache_folder.rmdir()
+    cache_folder.write_text("a file")
+    assert compile_it()[0] == "miss"
+    assert "not using" in cache.info().reason
+
+
+def test_off_neither_reads_nor_writes(cache_folder, monkeypatch):
+    compile_it()
+    truncate(entry(cache_folder) / "kernels.o")
+    before = {p: p.stat().st_mtime_ns for p in cache_folder.rglob("*")}
+    monkeypatch.setenv("LAB_CACHE", "0")
+    assert compile_it() == ("miss", "off: LAB_CACHE=0")
+    assert {p: p.stat().st_mtime_ns for p in cache_folder.rglob("*")} == before
+    assert not cache.info().enabled and "off" in str(cache.info())
+
+
+def test_a_disk_that_takes_nothing_costs_time_only(cache_folder, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(cache, "write_private", full)
+    outcome, reason = compile_it()
+    assert (
+        outcome == "miss" and reason.startswith("absent; not kept: ") and "No space left" in reason
+    )
+    assert list(cache_folder.iterdir()) == []  # nothing half written
+
+
+def test_what_a_kernel_computes_is_in_the_key_and_where_it_was_written_is_not():
+    a = "def k(x):\n    t = x[0] + 1  # block.py:3  x + 1\n"
+    assert cache.key_of(a) == cache.key_of(a.replace("block.py:3", "block.py:9"))
+    assert cache.key_of(a) != cache.key_of(a.replace("+ 1  ", "+ 2  "))
