@@ -21,7 +21,8 @@ from labcore.ops.op import Op
 from .arguments import positional, unwrapped
 from .inplace import write
 from .modes import mode
-from .recording import MAKES_ANEW, finish, prepare
+from .nodes import MAKES_ANEW
+from .recording import finish, prepare
 from .storage import Storage
 from .tensor import Tensor, storage_of, wrap
 
@@ -89,6 +90,7 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
             ((*source._view[0], step), source._view[1] and mode.grad),
         )
     base = out._base
+    out._requires_grad = base._requires_grad  # as in PyTorch: even when nothing is recorded
     if base._views is None:
         base._views = [weakref.ref(out)]
     else:

@@ -16,18 +16,9 @@ from typing import Any
 from labcore.ops.op import Op
 
 from .modes import mode
-from .nodes import CopySlices, ViewNode
+from .nodes import UNRECORDED_VIEW, CopySlices, ViewNode
 from .recording import finish, prepare
 from .tensor import Tensor, storage_of
-
-_UNRECORDED_VIEW = (
-    "A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-    "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-    "your code by moving both the view and the inplace either both inside the no_grad block (if "
-    "you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-    "tracked)."
-)
-
 
 def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     """Run an in-place operator."""
@@ -57,18 +48,16 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
 
 
 def _check(target: Tensor) -> None:
+    base = target._base
+    if base is not None and not target._view[1]:
+        raise RuntimeError(UNRECORDED_VIEW.format("is being"))
+    if base is not None and base._requires_grad and base.grad_fn is None:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
     if target._requires_grad and target.grad_fn is None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
-        )
-    base = target._base
-    if base is None:
-        return
-    if not target._view[1]:
-        raise RuntimeError(_UNRECORDED_VIEW)
-    if base._requires_grad and base.grad_fn is None:
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation."
         )
 
 
@@ -77,5 +66,5 @@ def _tell_views(base: Tensor) -> None:
     for reference in base._views or ():
         view = reference()
         if view is not None and view.dtype.is_floating_point:
-            node = ViewNode(base, view._view[0])
+            node = ViewNode(base, *view._view)
             view.grad_fn, view._output_number, view._requires_grad = node, 0, True

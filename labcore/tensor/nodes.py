@@ -28,6 +28,8 @@ from .tensor import Tensor, storage_of, wrap
 
 _numbers = itertools.count()
 
+MAKES_ANEW = frozenset(("factory", "random"))  # what comes out depends on no input's values
+
 Edge = tuple[Any, int]  # (a Node, or a leaf Tensor that accumulates; which of the node's results)
 Grads = Sequence[Tensor | None]
 
@@ -46,6 +48,14 @@ def edge_of(tensor: Tensor) -> Edge | None:
         return None
     node = tensor.grad_fn
     return (tensor, 0) if node is None else (node, tensor._output_number)
+
+
+UNRECORDED_VIEW = (
+    "A view was created in no_grad mode and {} modified inplace with grad mode enabled. Given that "
+    "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+    "moving both the view and the inplace either both inside the no_grad block (if you don't want "
+    "the inplace to be tracked) or both outside (if you want the inplace to be tracked)."
+)
 
 
 class AccumulateGrad:
@@ -172,14 +182,19 @@ class OperatorNode(Node):
         found: list[Tensor | None] = []
         for param in self.wanted:
             rule = self.op.derivatives.get(param)
-            if rule is None:
-                raise RuntimeError(f"derivative for {self.op.name} is not implemented")
-            grad = derivatives.apply(rule, values, grads[0], metas[param])
+            grad = self._through(rule, values, grads[0], metas[param])
             if isinstance(grad, list):
                 found.extend(grad)
             else:
                 found.append(grad)
         return found
+
+    def _through(self, rule: Callable | None, values: dict, grad: Any, operand: Any) -> Any:
+        if rule is not None:
+            return derivatives.apply(rule, values, grad, operand)
+        if self.op.kind in MAKES_ANEW:  # `fill_`, `zero_`: what was there before does not matter
+            return ops.zeros(tuple(operand.shape), operand.dtype)
+        raise RuntimeError(f"derivative for {self.op.name} is not implemented")
 
     def _restored(self, name: str, value: Any) -> Any:
         if type(value) is list:
@@ -246,13 +261,15 @@ Step = tuple[Op, tuple]  # a view operator and its arguments after the tensor
 class ViewNode(Node):
     """The history of a view whose base was written to: the way from base to view, backwards."""
 
-    __slots__ = ("base", "steps")
+    __slots__ = ("base", "recorded", "steps")
 
-    def __init__(self, base: Tensor, steps: tuple[Step, ...]) -> None:
+    def __init__(self, base: Tensor, steps: tuple[Step, ...], recorded: bool) -> None:
         super().__init__("AsStridedBackward0", [edge_of(base)])
-        self.base, self.steps = base.meta, steps
+        self.base, self.steps, self.recorded = base.meta, steps, recorded
 
     def apply(self, grads: Grads) -> Grads:
+        if not self.recorded:
+            raise RuntimeError(UNRECORDED_VIEW.format("its base or another view of its base has been"))
         return [through_views(self.base, self.steps, grads[0])]
 
 
@@ -276,8 +293,9 @@ class CopySlices(Node):
     __slots__ = ("base", "node", "passes", "steps")
 
     def __init__(self, base: Tensor, steps: tuple[Step, ...], node: OperatorNode) -> None:
-        self.passes = node.wanted[:1] == ("input",)  # else the old values do not matter
-        others = node.edges[1:] if self.passes else node.edges
+        reads_view = node.wanted[:1] == ("input",)
+        self.passes = reads_view and node.op.kind not in MAKES_ANEW
+        others = node.edges[1:] if reads_view else node.edges
         super().__init__("CopySlices", [edge_of(base), *others])
         self.base, self.steps, self.node = base.meta, steps, node
 
@@ -289,10 +307,11 @@ class CopySlices(Node):
             part = op(part, *rest)
         found = list(self.node.apply([ops.clone(part)]))
         if self.passes:
-            ops.copy_(part, found.pop(0))
+            ops.copy_(part, found[0])
         else:
             ops.zero_(part)
-        return [grad if self.edges[0] is not None else None, *found]
+        others = found[len(found) - len(self.edges) + 1 :]
+        return [grad if self.edges[0] is not None else None, *others]
 
     def release(self) -> None:
         self.node.release()

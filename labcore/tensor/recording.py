@@ -16,7 +16,6 @@ from .arguments import positional
 from .nodes import OperatorNode, edge_of, save
 from .tensor import Tensor
 
-MAKES_ANEW = frozenset(("factory", "random"))  # what comes out depends on no input's values
 
 Place = tuple[str, int]  # a parameter and its position
 
@@ -52,8 +51,6 @@ def prepare(op: Op, args: tuple, overwrites: bool = False) -> tuple[OperatorNode
     """
     where, edges = [], []
     for position, value in enumerate(args):
-        if op.kind in MAKES_ANEW:
-            break  # `fill_` and `zero_`: what was there before does not matter
         if isinstance(value, Tensor):
             if value._requires_grad:
                 where.append(position)
