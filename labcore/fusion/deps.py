@@ -1,5 +1,4 @@
-"""Dependencies between steps, read off their bodies, and the parts that loops play in a shared
-nest.
+"""Dependencies between steps, and the parts that loops play in a shared nest.
 
 In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they must keep, and
 `Group`s of nodes. A group iterates over  outer x inner. A node takes one of four parts in it:
@@ -30,9 +29,7 @@ Sizes = tuple[Expr, ...]
 
 
 class Node:
-    """A step with its accesses: `loads` and `stores` are {buffer: offsets}. `loops` is None for an
-    extern step.
-    """
+    """A step with its accesses, {buffer: offsets}. An extern step has no `loops`."""
 
     def __init__(self, step: Loops | Extern, buffers: dict[str, Buffer]) -> None:
         self.step, self.out, self.order, self.buffers = step, step.out, step.order, buffers
@@ -119,9 +116,7 @@ def must_precede(a: Node, b: Node) -> str | None:
 
 @dataclass(eq=False)
 class Group:
-    """Nodes that share one nest, in program order. `inner` is None while no split has been
-    chosen.
-    """
+    """Nodes that share one nest, in program order. `inner` None: no split chosen yet."""
 
     nodes: list[Node]
     outer: Sizes = ()

@@ -17,9 +17,7 @@ from .verify import verify_program
 
 
 def fuse_graph(graph: Graph, phase: str = "inference") -> Schedule:
-    """Lower, decide, and report: LoopIR before and after, a Fusion a decision, the Accesses, the
-    Stage.
-    """
+    """Lower, decide, and report: LoopIR before and after, Fusion, Accesses, Stage."""
     start = time.perf_counter()
     fused = schedule(verify_program(lower(verify(graph, functional=True))))
     if trace.listening():

@@ -1,5 +1,4 @@
-"""What `ops` can be: the meanings of a loop body. Each handler is one interpretation; the bodies
-never change.
+"""What `ops` can be: each handler is one meaning of a loop body; the bodies never change.
 
 Handler   the protocol: what a body may call
 Reads     the accesses, for dependencies and for the rules that realize
@@ -91,9 +90,7 @@ class Reads(Quiet):
 
 
 class Dtypes(Handler):
-    """The dtype of every value of a body. Raises TypeError when a body mixes types it should have
-    cast.
-    """
+    """The dtype of every value. Raises TypeError where a body should have cast."""
 
     def __init__(self, buffers: Mapping[str, Buffer]) -> None:
         self.buffers = buffers
@@ -161,9 +158,7 @@ class Printer(Handler):
     # ---- for the subclass ----
 
     def put(self, varies: bool, text: str) -> None:
-        """Append one statement, inside the inner loop or before it. `ops.node` is the graph node it
-        comes from.
-        """
+        """Append a statement, inside the inner loop or before it. `ops.node` is its graph node."""
         raise NotImplementedError
 
     def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
@@ -196,7 +191,7 @@ class Printer(Handler):
             return bool(part.symbols & self.inner_vars)
         if isinstance(part, tuple):
             return any(map(self._varies, part))
-        return part in self.varying
+        return isinstance(part, Name) and part in self.varying
 
     def next_pass(self) -> None:
         """Forget what lived in the inner loop that just ended."""

@@ -1,5 +1,6 @@
-"""The schedule run in pure Python over flat lists: the oracle of every printer. Needs no numba;
-numpy only at the edges.
+"""The schedule run in pure Python over flat lists: the oracle of every printer.
+
+It needs no numba, and numpy only at the edges.
 
 In: a `Schedule` and its inputs.  Out: the outputs, and what was read and written while they were
 made.
@@ -137,9 +138,7 @@ class Interpreter(Handler):
         self.memory[self.nest.storage(buffer)][at.value(self.env)] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
-        """A row result accumulates in hand, a column result in its own memory; both are rounded
-        when complete.
-        """
+        """Row results accumulate in hand, column results in memory; rounded when complete."""
         combine = PRIMITIVES[REDUCTIONS[kind]].fn
         if self.part == "rowred":
             old = self.in_hand[buffer, at]
@@ -222,9 +221,7 @@ class Interpreter(Handler):
 
 @dataclass
 class Run:
-    """What a run gave: the outputs as arrays, every storage, and the accesses of each nest by table
-    and buffer.
-    """
+    """The outputs as arrays, every storage, the accesses of each nest by table and buffer."""
 
     outputs: list[Any]
     memory: dict[str, Memory]

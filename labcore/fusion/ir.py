@@ -155,9 +155,7 @@ class Buffer:
     @staticmethod
     def new(name: str, shape: Sequence[Expr | int], dtype: dtypes.dtype, role: str = "temp",
             strides: Sequence[Expr | int] | None = None, storage: str | None = None) -> Buffer:
-        """A buffer, row-major unless strides are given, in a storage of its own unless one is
-        given.
-        """
+        """Row-major unless strides are given; over a storage of its own unless one is."""
         sizes = exprs(shape)
         if strides is None:
             strides = [product(sizes[k + 1:]) for k in range(len(sizes))]
@@ -173,9 +171,7 @@ class Buffer:
 
     @property
     def span(self) -> Expr:
-        """How many elements of the storage it reaches over: numel, unless its strides leave gaps or
-        overlap.
-        """
+        """How many elements of the storage it reaches over: numel, if there are no gaps."""
         if any(s.const == 0 for s in self.shape):
             return Expr()
         return sum(((n - 1) * s for n, s in zip(self.shape, self.strides)), Expr.of(1))

@@ -2,8 +2,7 @@
 
     ledger            the loop IR under the counting handler; polynomials where sizes are symbols
     count_by_running  an instrumented run in pure Python over counting lists
-    count_in_source   the text of printed kernels: subscripts times the trips of the loops around
-    them
+    count_in_source   the text of printed kernels: subscripts times the turns of their loops
 
 A logical access is one element read or written once. Five tables, each by buffer:
     loads, stores   between the nest and memory: the ledger proper

@@ -1,5 +1,4 @@
-"""A functional graph -> a `Program`: every operator lowered by its rule, values lazy until
-something realizes them.
+"""A functional graph to a `Program`: operators lowered by rule, values lazy until realized.
 
 In: a verified functional graph whose nodes have metas.  Out: loops and extern steps over named
 buffers. Lowering is an interpreter of operators (like eager mode and the tracer), so a composite
@@ -30,6 +29,7 @@ from .program import Extern, Operand, Program
 from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 from .verdicts import Verdict
 
+
 def lower(graph: Graph, fuse: bool = True) -> Program:
     """Lower a graph. Raises LoweringError for a graph that an earlier pass should have cleaned."""
     return Lowering(graph, fuse).run()
@@ -40,9 +40,7 @@ class LoweringError(AssertionError):
 
 
 class Lowering:
-    """The state of one lowering. `values` has what each graph node is; `node` is the one being
-    lowered.
-    """
+    """One lowering. `values` has what each graph node is, `node` is being lowered."""
 
     def __init__(self, graph: Graph, fuse: bool) -> None:
         self.graph, self.fuse = graph, fuse
@@ -116,9 +114,7 @@ class Lowering:
     # ---- the three families ----------------------------------------------------------------------
 
     def view(self, op: Op, value: Value, params: Mapping[str, Any]) -> Value:
-        """A view is the same value, read elsewhere; where that would need division it is stored
-        first.
-        """
+        """The same value, read elsewhere; where that would need division, stored first."""
         try:
             return through(op, value, dict(params))
         except Unlinear:
@@ -143,9 +139,7 @@ class Lowering:
         return self.computed(meta, args, body)
 
     def computed(self, meta: TensorMeta, args: Sequence[Any], fn: Callable[..., Any]) -> Computed:
-        """A lazy value of the node being lowered; every lazy operand is from now on inlined into
-        it.
-        """
+        """A lazy value of the node being lowered; lazy operands are inlined into it."""
         for arg in args:
             if isinstance(arg, Computed) and arg.node is not self.node:
                 self.inline(arg, meta)
@@ -193,9 +187,7 @@ class Lowering:
         return leaf
 
     def buffer(self, wanted: str, meta: TensorMeta, role: str) -> Buffer:
-        """A new buffer under the graph's name for it; a number is added when that name has one
-        already.
-        """
+        """A new buffer under the graph's name, numbered when that is taken."""
         name, number = wanted, 1
         while name in self.program.buffers or (name != wanted and name in self.names):
             name, number = f"{wanted}_{number}", number + 1
@@ -243,9 +235,7 @@ class Lowering:
         return self._returned(value.buffer.name)
 
     def _returned(self, name: str) -> Buffer:
-        """Mark a buffer as an output after the fact (its node was not one, another node that is the
-        same tensor is).
-        """
+        """Make a buffer an output after the fact: a no-op of it is returned."""
         buffer = self.program.buffers[name]
         if buffer.role == "temp":
             buffer = self.program.buffers[name] = replace(buffer, role="output")

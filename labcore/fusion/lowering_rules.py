@@ -1,5 +1,4 @@
-"""The rules of operators that are not pointwise: reductions and factories; and the reasons of those
-without loops.
+"""The rules of reductions and factories, and the reasons of operators without loops.
 
 In: the lowering, the operator, its parameters by name.  Out: a value.
 Invariant: a reduction is stored at once; what makes a tensor from nothing is a lazy constant that

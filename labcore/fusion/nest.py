@@ -1,5 +1,4 @@
-"""How one group runs: which inner passes there are, what lies between them, and where each value
-lives.
+"""How one group runs: its inner passes, what lies between them, where each value lives.
 
 In: a `Group` whose nodes may share a nest.  Out: a `Nest`, the only thing a printer reads.
 
@@ -13,7 +12,7 @@ Homes of a buffer made in the nest:
     row        made in one pass, read in a later one: a row of scratch near by
     scalar     one value a row: a local variable between the passes
 Invariant: the passes run in an order in which every value is complete before it is read.
-Inductor has no such object: its C++ and Triton printers each decide this while they print.
+Inductor leaves this to its C++ and Triton printers, each of which decides while it prints.
 """
 from __future__ import annotations
 
@@ -26,9 +25,7 @@ from .ir import Buffer, Expr, index, is_index, product
 
 @dataclass
 class Pass:
-    """One inner loop: `before` are row statements that run before it, `inside` are each, rowred and
-    colred.
-    """
+    """`before` the inner loop: row statements; `inside`: each, rowred and colred."""
 
     before: list[Node] = field(default_factory=list)
     inside: list[Node] = field(default_factory=list)

@@ -20,9 +20,7 @@ from .. import dtypes
 
 @dataclass(frozen=True)
 class Primitive:
-    """`fn` on Python numbers; `text` with {0} {1} {2}; `result`: "same" as the last argument, or
-    "bool".
-    """
+    """`text` has {0} {1} {2}; `result` is "same" (as the last argument) or "bool"."""
 
     name: str
     fn: Callable[..., Any]

@@ -1,5 +1,4 @@
-"""What lowering hands to the scheduler: loops and extern steps in program order, over named
-buffers.
+"""What lowering hands on: loops and extern steps in program order, over named buffers.
 
 In: `lowering.py` fills it.  Out: `Program`, read by the scheduler, the ledger and codegen.
 Invariant: a step reads only inputs and buffers of earlier steps; every output is a whole buffer or
@@ -22,9 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor argument of an extern step: a buffer, or a strided view of one (`whole` is
-    False).
-    """
+    """A tensor argument of an extern step: a buffer, or a strided view of one."""
 
     buffer: Buffer
     shape: tuple[int, ...]
@@ -46,9 +43,7 @@ class Operand:
 
 @dataclass(eq=False)
 class Extern:
-    """A step that calls the eager operator: no loops of ours. `args` hold `Operand`s where the
-    graph has nodes.
-    """
+    """A call of the eager operator. `args` have `Operand`s where the graph has nodes."""
 
     out: Buffer
     node: GraphNode

@@ -1,5 +1,4 @@
-"""The loop bodies of a pointwise graph as data, for the widget that races separate passes against
-fused ones.
+"""The loop bodies of a pointwise graph as data: separate passes and fused, for a race.
 
 In: a functional graph, pointwise over one space, and example inputs.  Out: plain data (JSON), this
 schema:

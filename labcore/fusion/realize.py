@@ -61,9 +61,7 @@ def pointwise_loops(value: Value, out: Buffer, **more: Any) -> Loops:
 def reduction_loops(
     value: Value, reduced: Sequence[int], kind: str, out: Buffer, keepdim: bool, **more: Any
 ) -> Loops:
-    """`out[kept] (kind)= value(idx)`. Loops follow memory when kept axes then come first or last,
-    else kept ones come first.
-    """
+    """`out[kept] (kind)= value(idx)`: loops follow memory if kept axes then come first or last."""
     shape, ndim = value.meta.shape, value.meta.ndim
     live = [k for k in range(ndim) if shape[k] != 1]
     axes = _memory_order(live, value.meta.stride)
@@ -93,9 +91,7 @@ def reduction_loops(
 
 
 def _memory_order(axes: list[int], strides: Sequence[int]) -> list[int]:
-    """The slowest axis first: the inner loop then walks neighbours. A stride of 0 says nothing and
-    stays in place.
-    """
+    """The slowest axis first, so the inner loop walks neighbours. Stride 0 stays in place."""
     moving = sorted((k for k in axes if strides[k]), key=lambda k: -strides[k])
     return [moving.pop(0) if strides[k] else k for k in axes]
 

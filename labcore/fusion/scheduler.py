@@ -25,9 +25,7 @@ Links = set[tuple[Node, Node]]
 
 @dataclass
 class Schedule:
-    """What codegen prints, in order. `verdicts` are lowering's own (inlined values) and the
-    scheduler's last words.
-    """
+    """What codegen prints, in order; `verdicts` are lowering's and the scheduler's last words."""
 
     program: Program
     steps: list[Nest | Extern]

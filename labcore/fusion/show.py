@@ -29,9 +29,7 @@ def note(node: GraphNode | None) -> str:
 
 
 class Noted:
-    """Lines with the graph node that each belongs to; the note is written where the node
-    changes.
-    """
+    """Lines, each with its graph node; a note is written where the node changes."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, GraphNode | None]] = []

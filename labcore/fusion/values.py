@@ -48,9 +48,7 @@ class Value:
 
 @dataclass(eq=False)
 class Leaf(Value):
-    """An element of a buffer, or, without a buffer, the index itself (int64); `meta` has the
-    strides it is read with.
-    """
+    """An element of a buffer read with the strides of `meta`, or without one, the index (int64)."""
 
     buffer: Buffer | None
     offset: int = 0
@@ -86,9 +84,7 @@ class Leaf(Value):
 
 @dataclass(eq=False)
 class Computed(Value):
-    """`fn` of the arguments' values; Python numbers among `args` are handed on. `node` is the graph
-    node it computes.
-    """
+    """`fn` of the arguments' values (numbers as they are), computing the graph node `node`."""
 
     args: tuple[Any, ...]
     fn: Callable[..., Any]

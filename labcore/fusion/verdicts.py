@@ -1,12 +1,11 @@
-"""May two groups become one nest? One rule a function, asked in the order of `RULES`; every answer
-has its reason.
+"""May two groups become one nest? One rule a function, asked in order, each with its reason.
 
 In: two `Group`s.  Out: a `Verdict` that names the rule, says what it saw in the words of the user's
 graph, how many bytes no longer move, and what would turn the decision round.
 Invariant: a Verdict depends on the two groups alone (the scheduler adds "a node lies between"), so
 it can be kept.
-Inductor logs such reasons ("memory deps did not match", "no shared data"); it has some thirty
-rules, and never fuses a row reduction with what follows on CPU as one pass.
+Inductor logs such reasons ("memory deps did not match", "no shared data") without what would flip
+them; on CPU it joins the loops around row reductions in a later step, outer loop fusion.
 """
 from __future__ import annotations
 
@@ -25,9 +24,7 @@ Reach = dict[Group, set[Group]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """One decision about `first` and `second`; `saved` is in bytes, a polynomial of the size
-    symbols.
-    """
+    """One decision about `first` and `second`; `saved` is in bytes."""
 
     first: str
     second: str

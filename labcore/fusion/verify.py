@@ -15,9 +15,7 @@ class ProgramError(AssertionError):
 
 
 def verify_program(program: Program) -> Program:
-    """Bodies are closed and typed, accesses stay inside their buffers, everything is written before
-    it is read.
-    """
+    """Bodies closed and typed, accesses inside buffers, everything written before it is read."""
     written = {b.name for b in program.inputs} | set(program.constants)
     for step in program.steps:
         if isinstance(step, Loops):
@@ -54,9 +52,7 @@ def _verify_loops(loops: Loops, program: Program, written: set[str]) -> None:
 
 
 def _inside(at: Expr, loops: Loops, buffer: Buffer) -> bool:
-    """The largest offset lies in the buffer's span. Sizes that are symbols, and loops of no turns,
-    cannot be wrong here.
-    """
+    """Is the largest offset in the buffer's span? Symbols and loops of no turns pass."""
     if any(s.const is None or s.const == 0 for s in (*loops.sizes, *buffer.shape)):
         return True
     last = at.subs({f"i{k}": size - 1 for k, size in enumerate(loops.sizes)})
