@@ -1,5 +1,23 @@
-"""Differentiation ahead of time: a captured graph becomes one inference graph, or a forward and a backward graph."""
-from .aliases import Split as Split, split_aliases as split_aliases
-from .aot import aot_compile as aot_compile
-from .joint import Joint as Joint, trace_joint as trace_joint
-from .partition import Cut as Cut, Saved as Saved, cut_at as cut_at, default_partition as default_partition
+"""Differentiation ahead of time: of a captured graph, one inference graph, or forward and backward.
+
+aot.py        the way from graph to callable   joint.py      forward and gradients in one graph
+aliases.py    outputs that are views           partition.py  where the joint graph is cut
+passes.py     clean-ups, Graph to Graph        views.py      which nodes are views, of what
+runtime.py    what runs on a call, and later on backward()
+"""
+from .aliases import Split, split_aliases
+from .aot import aot_compile
+from .joint import Joint, trace_joint
+from .partition import Cut, Saved, cut_at, default_partition
+
+__all__ = [
+    "Cut",
+    "Joint",
+    "Saved",
+    "Split",
+    "aot_compile",
+    "cut_at",
+    "default_partition",
+    "split_aliases",
+    "trace_joint",
+]

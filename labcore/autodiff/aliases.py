@@ -1,11 +1,12 @@
 """Outputs that share memory with an input or with each other, taken out of the compiled graph.
 
-In: a captured graph.  Out: `Split`: a core graph that returns each computed tensor once, and an epilogue graph that makes the
-user's outputs of the caller's own tensors and those results, by eager views.
-Invariant: no output of the core is an input, a view, or another output. So after `y = compiled(x)`, `y is x` or `y._base is x`
-or `y._base is z` holds where it does in eager mode, and later in-place writes go where they would have gone.
-AOTAutograd does the same for views of inputs (`OutputType.alias_of_input`, `gen_alias_from_base`); a single view of a computed
-value it returns as a plain tensor, here `_base` stays what eager mode makes it.
+In: a graph.  Out: `Split`: a core graph that returns each computed tensor once, and an epilogue
+graph that makes the outputs of the caller's own tensors and those results, by eager views.
+Invariant: no output of the core is an input, a view, or another output. So after `y = compiled(x)`,
+`y is x` or `y._base is x` or `y._base is z` holds where it does in eager mode, and later in-place
+writes go where they would have gone.
+AOTAutograd does so for views of inputs (`OutputType.alias_of_input`, `gen_alias_from_base`); a lone
+view of a computed value it returns as a plain tensor: here `_base` stays what eager mode makes it.
 """
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from .views import memory_of, view_source
 
 @dataclass(frozen=True)
 class Split:
-    """`core` computes; `epilogue` takes the inputs at `arguments`, then the core's results, and returns the user's outputs.
+    """`core` computes; `epilogue` takes the inputs at `arguments`, then the core's results.
 
     The epilogue is None when the core's results are the outputs as they stand.
     """
@@ -31,15 +32,15 @@ class Split:
 
 def split_aliases(graph: Graph) -> Split:
     """Cut `graph` where computing ends and only views of what exists remain."""
-    roots = list(dict.fromkeys(memory_of(value) for value in graph.outputs if isinstance(value, Node)))
+    roots = list(dict.fromkeys(memory_of(v) for v in graph.outputs if isinstance(v, Node)))
     computed = [node for node in roots if node.op == "call_function"]
     core, env = graph.copy()
     core.output_node.set_args((tuple(env[node] for node in computed),))
     core = verify(remove_dead_code(core))
     if graph.outputs == computed:
         return Split(core, None, ())
-    epilogue = _epilogue(graph, roots, computed)
-    return Split(core, epilogue, tuple(i for i, n in enumerate(graph.placeholders) if n in roots))
+    arguments = tuple(i for i, node in enumerate(graph.placeholders) if node in roots)
+    return Split(core, _epilogue(graph, roots, computed), arguments)
 
 
 def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
@@ -52,7 +53,8 @@ def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
     for node in graph.nodes:
         if node in views or (node.op == "get_attr" and node in roots):
             env[node] = part.node_copy(node, env.__getitem__)
-    part.output(tuple(map_nodes(value, env.__getitem__) for value in graph.outputs), graph.output_node.origin)
+    outputs = tuple(map_nodes(value, env.__getitem__) for value in graph.outputs)
+    part.output(outputs, graph.output_node.origin)
     return verify(part)
 
 
@@ -60,7 +62,7 @@ def _views_below(graph: Graph) -> set[Node]:
     """View nodes on the way from an output to its root."""
     found: set[Node] = set()
     for value in graph.outputs:
-        while isinstance(value, Node) and (source := view_source(value)) is not None:
+        while (source := view_source(value)) is not None:
             found.add(value)
             value = source
     return found

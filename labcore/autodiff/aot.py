@@ -1,19 +1,22 @@
 """`aot_compile`: from a captured graph to a callable that differentiates itself.
 
-In: a captured graph, example inputs, and a compiler `(gm, phase) -> callable(list of tensors) -> tuple`.
-Out: a callable of the graph's inputs that returns the user's outputs, with a history when one is wanted.
-Invariant: whether gradients are wanted is decided here, once; the caller's guards keep grad mode, `requires_grad`, shapes, strides
-and types of the inputs as they were for the examples.
+In: a captured graph, example inputs, and a compiler `(gm, phase) -> callable(list) -> tuple`.
+Out: a callable of the graph's inputs that returns its outputs, with a history when one is wanted.
+Invariant: whether gradients are wanted is decided here, once; the caller's guards keep grad mode
+and the inputs' `requires_grad`, shapes, strides and types as they were for the examples.
 
     decompose ─► split aliases ─┬─► inference graph ─► compiler
-                                └─► joint graph ─► cut ─► forward graph ─► compiler
-                                                      └─► backward graph ─► compiler, at the first backward
+                                └─► joint graph ─► cut ─┬─► forward graph ─► compiler
+                                                        └─► backward graph ─► compiler, later
+
+AOTAutograd also functionalizes (here capture ends a graph at an in-place operator, so there is
+nothing to do), tracks effects and random state, and keeps what it made in a cache of its own.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
-from typing import Any
 
 from .. import trace
 from ..graph import Graph, GraphModule, verify
@@ -22,17 +25,20 @@ from ..tensor.tensor import Tensor
 from .aliases import Split, split_aliases
 from .joint import Joint, trace_joint
 from .partition import Cut, default_partition
-from .passes import decompose, merge_common_subexpressions, remove_dead_code, remove_identity_views
-from .runtime import Boxed, LazyBackward, Plan, inference_region, training_region
-
-Compiler = Callable[[GraphModule, str], Boxed]
-
-CLEANUPS = (decompose, remove_identity_views, merge_common_subexpressions, remove_dead_code)
+from .passes import clean, decompose
+from .runtime import (
+    Compiler,
+    LazyBackward,
+    Plan,
+    compile_split,
+    inference_region,
+    training_region,
+)
 
 
 def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Compiler,
                 backward_compiler: Compiler | None = None) -> Callable[..., tuple]:
-    """Compile `gm` for inputs like these. The backward's compiler is asked at the first backward."""
+    """Compile `gm` for inputs like these; the backward is compiled when it first runs."""
     started = perf_counter()
     split = split_aliases(verify(decompose(verify(gm.graph))))
     wanted = [t.requires_grad for t in example_inputs]
@@ -43,54 +49,50 @@ def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Com
     return _inference(gm, split, compiler, started)
 
 
-def _inference(gm: GraphModule, split: Split, compiler: Compiler, started: float) -> Callable[..., tuple]:
+def _inference(gm: GraphModule, split: Split, compiler: Compiler,
+               started: float) -> Callable[..., tuple]:
     graph = verify(clean(_with_argument_names(split.core)), functional=True)
     _report("inference", graph)
-    _report_stage(started, f"inference: {len(graph.calls)} calls; no input wants a gradient")
-    compiled = compiler(GraphModule(graph, gm.attrs, "InferenceGraph"), "inference") if graph.outputs else None
-    return inference_region(compiled, split, gm.attrs)
+    _report_stage(started, f"inference: {len(graph.calls)} calls; no gradient is wanted")
+    compiled = compile_split(compiler, replace(split, core=graph), "inference", gm.attrs)
+    return inference_region(compiled)
 
 
-def _training(gm: GraphModule, split: Split, joint: Joint, compiler: Compiler, backward_compiler: Compiler,
-              started: float) -> Callable[..., tuple]:
+def _training(gm: GraphModule, split: Split, joint: Joint, compiler: Compiler,
+              backward_compiler: Compiler, started: float) -> Callable[..., tuple]:
     joint = joint.after(clean)
     cut = default_partition(joint)
-    saved = [value.name for value in cut.saved]
-    _report("joint", joint.graph)
-    _report("forward", cut.forward, saved, cut.saved_bytes)
-    _report("backward", cut.backward, saved, cut.saved_bytes)
-    _report_stage(started, f"training: {_calls(cut)}; {len(saved)} saved, {cut.saved_bytes} bytes")
+    _report_cut(joint, cut, started)
     forward = compiler(GraphModule(cut.forward, gm.attrs, "ForwardGraph"), "forward")
-    backward = LazyBackward(GraphModule(cut.backward, gm.attrs, "BackwardGraph"), backward_compiler)
+    backward = LazyBackward(cut.backward, gm.attrs, backward_compiler)
     return training_region(forward, backward, Plan.of(joint, cut), split, gm.attrs)
-
-
-def clean(graph: Graph) -> Graph:
-    """All clean-ups in their order, each checked."""
-    for cleanup in CLEANUPS:
-        graph = verify(cleanup(graph))
-    return graph
 
 
 def _with_argument_names(graph: Graph) -> Graph:
     """The graph with its inputs named arg0_1, arg1_1 ... as AOTAutograd names them."""
-    new, env = Graph(), {}
+    new = Graph()
+    env = {
+        node: new.placeholder(f"arg{i}_1", node.meta, node.origin)
+        for i, node in enumerate(graph.placeholders)
+    }
     for node in graph.nodes:
-        if node.op == "placeholder":
-            env[node] = new.placeholder(f"arg{len(env)}_1", node.meta, node.origin)
-        else:
+        if node.op != "placeholder":
             env[node] = new.node_copy(node, env.__getitem__)
     return new
 
 
-def _calls(cut: Cut) -> str:
-    return f"forward {len(cut.forward.calls)} calls, backward {len(cut.backward.calls)}"
+def _report_cut(joint: Joint, cut: Cut, started: float) -> None:
+    saved = [value.name for value in cut.saved]
+    _report("joint", joint.graph)
+    _report("forward", cut.forward, saved, cut.saved_bytes)
+    _report("backward", cut.backward, saved, cut.saved_bytes)
+    calls = f"{len(cut.forward.calls)} calls forward, {len(cut.backward.calls)} backward"
+    _report_stage(started, f"training: {calls}; {len(saved)} saved, {cut.saved_bytes} bytes")
 
 
-def _report(phase: str, graph: Graph, saved: list[str] | None = None, saved_bytes: int = 0) -> None:
+def _report(phase: str, graph: Graph, saved: Sequence[str] = (), saved_bytes: int = 0) -> None:
     if trace.listening():
-        code = graph.python_code("joint" if phase == "joint" else phase)
-        trace.emit(trace.AotGraph(phase, code, saved or [], saved_bytes))
+        trace.emit(trace.AotGraph(phase, graph.python_code(phase), list(saved), saved_bytes))
 
 
 def _report_stage(started: float, note: str) -> None:

@@ -1,11 +1,12 @@
 """The joint graph: forward and backward in one, before anyone decides where to cut.
 
-In: a functional graph, and which of its inputs want gradients.  Out: `Joint`, a graph
-`(primals_1.., tangents_1..) -> (*outputs, *gradients)`.
-Invariant: a backward node has the origin of the forward node it differentiates; gradients arrive and are added in the order
-of the eager tape (latest forward node first), so both round alike; a primal that wants no gradient has None in its place.
-AOTAutograd traces the real autograd engine over fake tensors, decompositions included; here the derivative rules of the operator
-table run under a `Tracer`, which is the same walk without the engine.
+In: a functional graph, and which of its inputs want gradients.
+Out: `Joint`, a graph `(primals_1.., tangents_1..) -> (*outputs, *gradients)`.
+Invariant: a backward node has the origin of the forward node it differentiates; gradients arrive
+and are added in the order of the eager tape (latest forward node first), so both round alike; a
+primal that wants no gradient has None in its place.
+AOTAutograd traces the real autograd engine over fake tensors; here the derivative rules of the
+operator table run under a `Tracer`, which is the same walk without the engine.
 """
 from __future__ import annotations
 
@@ -17,11 +18,12 @@ from ..graph import Graph, Node, map_nodes, verify
 from ..ops import derivatives
 from ..ops.dispatch import interpreting
 from ..ops.tracer import Tracer
+from .views import meta_of
 
 
 @dataclass(frozen=True)
 class Joint:
-    """`graph` returns `outputs` values of the forward, then one gradient (or None) for each primal.
+    """`graph` returns `outputs` values of the forward, then a gradient or None for each primal.
 
     `tangent_of[k]` is the position of the output whose gradient tangents_{k+1} is.
     """
@@ -53,17 +55,16 @@ def trace_joint(graph: Graph, wanted: Sequence[bool]) -> Joint:
     tangent_of = tuple(i for i, value in enumerate(graph.outputs) if value in differentiable)
     joint = Graph()
     env = {
-        node: joint.placeholder(f"primals_{i}", node.meta.with_grad(want), node.origin)
+        node: joint.placeholder(f"primals_{i}", meta_of(node).with_grad(want), node.origin)
         for i, (node, want) in enumerate(zip(graph.placeholders, wanted), 1)
     }
-    tangents = [
-        joint.placeholder(f"tangents_{k}", graph.outputs[i].meta, graph.outputs[i].origin)
-        for k, i in enumerate(tangent_of, 1)
-    ]
+    gradients = {}
+    for k, i in enumerate(tangent_of, 1):
+        output = graph.outputs[i]
+        gradients[output] = joint.placeholder(f"tangents_{k}", output.meta, output.origin)
     for node in graph.nodes:
         if node.op in ("get_attr", "call_function"):
             env[node] = joint.node_copy(node, env.__getitem__)
-    gradients = {graph.outputs[i]: tangent for i, tangent in zip(tangent_of, tangents)}
     _trace_backward(graph, joint, env, differentiable, gradients)
     outputs = [map_nodes(value, env.__getitem__) for value in graph.outputs]
     grads = [gradients.get(node) for node in graph.placeholders]
@@ -72,10 +73,10 @@ def trace_joint(graph: Graph, wanted: Sequence[bool]) -> Joint:
 
 
 def _differentiable_nodes(graph: Graph, wanted: Sequence[bool]) -> set[Node]:
-    """Nodes that depend on a wanted input by differentiable steps: those which require grad in eager mode."""
+    """Nodes that depend differentiably on a wanted input: which require grad in eager mode."""
     found = {node for node, want in zip(graph.placeholders, wanted) if want}
     for node in graph.calls:
-        if node.meta.dtype.is_floating_point and any(True for _ in _paths(node, found)):
+        if meta_of(node).dtype.is_floating_point and any(True for _ in _paths(node, found)):
             found.add(node)
     return found
 
@@ -100,10 +101,12 @@ def _trace_backward(graph: Graph, joint: Graph, env: dict[Node, Node], different
                 continue
             tracer.origin = node.origin
             for source, grad in _pull_back(node, env, differentiable, gradients.pop(node)):
-                gradients[source] = ops.add(gradients[source], grad) if source in gradients else grad
+                before = gradients.get(source)
+                gradients[source] = grad if before is None else ops.add(before, grad)
 
 
-def _pull_back(node: Node, env: dict[Node, Node], differentiable: set[Node], grad: Node) -> list[tuple[Node, Node]]:
+def _pull_back(node: Node, env: dict[Node, Node], differentiable: set[Node],
+               grad: Node) -> list[tuple[Node, Node]]:
     """(input, its gradient) pairs of one node, for the inputs that want one."""
     bound = node.target.bind(node.args, node.kwargs)
     values = map_nodes(bound, env.__getitem__)

@@ -1,10 +1,11 @@
 """Where the joint graph is cut in two, and what crosses the cut.
 
-In: a joint graph.  Out: `Cut`: the forward graph `primals -> (*outputs, *saved)`, the backward graph
-`(*saved, *tangents) -> gradients`, and the saved values by name with their bytes.
-Invariant: both graphs together compute what the joint graph computes; no tangent is read by the forward graph.
-A partitioner is a function Joint -> Cut that decides what to save; `cut_at` does the rest. AOTAutograd has this default one and
-`min_cut_rematerialization_partition`, which Inductor uses: it saves less and computes some values again in the backward.
+In: a joint graph.  Out: `Cut`: the forward graph `primals -> (*outputs, *saved)`, the backward
+graph `(*saved, *tangents) -> gradients`, and the saved values by name with their bytes.
+Invariant: both graphs together compute what the joint graph computes; the forward reads no tangent.
+A partitioner is a function Joint -> Cut that decides what to save; `cut_at` does the rest.
+AOTAutograd has this one, and `min_cut_rematerialization_partition`, which Inductor uses: it saves
+less and computes some values again in the backward.
 """
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from dataclasses import dataclass
 
 from ..graph import Graph, Node, TensorMeta, map_nodes, verify
 from .joint import Joint
-from .views import memory_of
+from .views import memory_of, meta_of
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Saved:
     primal: bool
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.meta}, {self.meta.nbytes} bytes" + (" (an input)" if self.primal else "")
+        note = " (an input)" if self.primal else ""
+        return f"{self.name}: {self.meta}, {self.meta.nbytes} bytes{note}"
 
 
 @dataclass(frozen=True)
@@ -42,18 +44,19 @@ class Cut:
 
     def __str__(self) -> str:
         crossing = "".join(f"# saved {value}\n" for value in self.saved)
-        return self.forward.python_code("forward") + crossing + self.backward.python_code("backward")
+        forward = self.forward.python_code("forward")
+        return forward + crossing + self.backward.python_code("backward")
 
 
 def default_partition(joint: Joint) -> Cut:
     """Save every value of the forward that the backward reads; nothing is computed twice.
 
-    A view is not saved but its base, and shown anew in the backward: keeping a view alive keeps its base's memory alive
-    anyway, and a saved base is a tensor whose version the runtime can watch.
+    Of a view the base is saved, and the view is taken anew in the backward: a view keeps its base's
+    memory alive anyway, and a base is a tensor whose version the runtime can watch.
     """
-    forward = _forward_nodes(joint)
-    gradients = joint.graph.outputs[joint.outputs:]
-    read = [g for g in gradients if isinstance(g, Node)]
+    forward = set(joint.primals)
+    _need(joint.graph.outputs[: joint.outputs], forward)
+    read = [g for g in joint.graph.outputs[joint.outputs:] if isinstance(g, Node)]
     for node in joint.graph.calls:
         if node not in forward:
             read.extend(node.all_input_nodes)
@@ -61,26 +64,19 @@ def default_partition(joint: Joint) -> Cut:
 
 
 def cut_at(joint: Joint, saved: Iterable[Node]) -> Cut:
-    """Cut so that `saved` crosses; whatever else the backward reads of the forward it computes again from `saved`."""
+    """Cut so that `saved` crosses; the backward computes whatever else it reads again from that."""
     chosen = set(saved)
     keep = [n for n in joint.graph.nodes if n in chosen and n.op != "get_attr"]
-    outputs = joint.graph.outputs[: joint.outputs]
-    gradients = joint.graph.outputs[joint.outputs:]
+    outputs, gradients = joint.graph.outputs[: joint.outputs], joint.graph.outputs[joint.outputs:]
     forward = _extract(joint.primals, (*outputs, *keep), joint.graph)
     backward = _extract([*keep, *joint.tangents], tuple(gradients), joint.graph)
     primals = set(joint.primals)
-    return Cut(forward, backward, tuple(Saved(n.name, n.meta, n in primals) for n in keep))
-
-
-def _forward_nodes(joint: Joint) -> set[Node]:
-    """What the forward's outputs need, and all primals."""
-    found = set(joint.primals)
-    _need(joint.graph.outputs[: joint.outputs], found)
-    return found
+    crossing = tuple(Saved(node.name, meta_of(node), node in primals) for node in keep)
+    return Cut(forward, backward, crossing)
 
 
 def _need(values: Iterable[object], found: set[Node]) -> None:
-    """Add to `found` everything that `values` are computed from, stopping at what is there already."""
+    """Add to `found` all that `values` are computed from, stopping at what is there already."""
     waiting = [v for v in values if isinstance(v, Node)]
     while waiting:
         node = waiting.pop()
@@ -93,14 +89,11 @@ def _extract(inputs: list[Node], outputs: tuple, graph: Graph) -> Graph:
     """The part of `graph` that computes `outputs` from `inputs`, which become its placeholders."""
     needed = set(inputs)
     _need(outputs, needed)
-    part, env = Graph(), {}
-    for node in inputs:
-        env[node] = part.placeholder(node.name, node.meta, node.origin)
+    part = Graph()
+    env = {node: part.placeholder(node.name, node.meta, node.origin) for node in inputs}
     for node in graph.nodes:
-        if node not in needed or node in env:
-            continue
-        if node.op == "placeholder":
-            raise AssertionError(f"the cut does not hold: {node.name} is needed beyond it")
-        env[node] = part.node_copy(node, env.__getitem__)
+        if node in needed and node not in env:
+            assert node.op != "placeholder", f"the cut does not hold: {node} is needed beyond it"
+            env[node] = part.node_copy(node, env.__getitem__)
     part.output(map_nodes(outputs, env.__getitem__), graph.output_node.origin)
     return verify(part, functional=True)

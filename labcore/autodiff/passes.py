@@ -1,16 +1,17 @@
 """Small passes over graphs: each a named function Graph -> Graph that leaves its argument alone.
 
-In: a graph.  Out: a new one that computes the same, with the same signature and outputs; names and origins stay.
-Invariant: distinct outputs stay distinct values, for each is a tensor of its own in the user's hands.
-AOTAutograd decomposes over 500 ATen operators while it traces; its clean-ups are `fx_graph_cse`, dead code elimination, and
-Inductor's post-grad passes (no-op views, constant folding, a pattern matcher).
+In: a graph.  Out: a new one that computes the same; inputs, outputs, names and origins stay.
+Invariant: distinct outputs stay distinct values, for each is a tensor of its own in the user's
+hands, and one the user may write to.
+AOTAutograd decomposes some 500 ATen operators while it traces; its clean-ups are `fx_graph_cse` and
+dead code elimination. Inductor adds constant folding and a pattern matcher.
 """
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from ..graph import Graph, Node, map_nodes
+from ..graph import Graph, Node, map_nodes, verify
 from ..ops.dispatch import interpreting
 from ..ops.tracer import Tracer
 from .views import same_view_above
@@ -19,8 +20,16 @@ Env = Callable[[Node], Any]
 Rewrite = Callable[[Graph, Node, Env], Any]
 
 
+def clean(graph: Graph) -> Graph:
+    """All passes in their order, the graph checked after each."""
+    passes = decompose, remove_identity_views, merge_common_subexpressions, remove_dead_code
+    for cleanup in passes:
+        graph = verify(cleanup(graph))
+    return graph
+
+
 def decompose(graph: Graph) -> Graph:
-    """Replace composite operators (reshape, contiguous, flatten ...) by the views and copies they are for these strides."""
+    """Replace composites (reshape, contiguous, flatten ...) by the views and copies they are."""
 
     def expand(new: Graph, node: Node, env: Env) -> Any:
         if node.target.compose is None:
@@ -41,7 +50,7 @@ def remove_dead_code(graph: Graph) -> Graph:
 
 
 def remove_identity_views(graph: Graph) -> Graph:
-    """Instead of a view that shows just what an earlier tensor of its chain is (`x.t().t()`), read that tensor."""
+    """Where a view shows just what an earlier tensor of its chain is (`x.t().t()`), read that."""
 
     def skip(new: Graph, node: Node, env: Env) -> Node | None:
         same = same_view_above(node)
@@ -51,14 +60,15 @@ def remove_identity_views(graph: Graph) -> Graph:
 
 
 def merge_common_subexpressions(graph: Graph) -> Graph:
-    """Compute once what several nodes compute alike; a result that is returned, or random, stays by itself."""
+    """Compute once what several nodes compute alike; outputs and random results stay apart."""
     returned = {value for value in graph.outputs if isinstance(value, Node)}
     seen: dict[Any, Node] = {}
 
     def merge(new: Graph, node: Node, env: Env) -> Node | None:
         if node in returned or node.target.kind == "random":
             return None
-        key = (node.target.name, _key(map_nodes(node.args, env)), _key(map_nodes(node.kwargs, env)))
+        given = _key(map_nodes(node.args, env)), _key(map_nodes(node.kwargs, env))
+        key = (node.target.name, given)
         if key not in seen:
             seen[key] = new.node_copy(node, env)
         return seen[key]
@@ -67,7 +77,7 @@ def merge_common_subexpressions(graph: Graph) -> Graph:
 
 
 def _rewritten(graph: Graph, rewrite: Rewrite) -> Graph:
-    """A copy in which each call is what `rewrite(new graph, node, env)` returns; None keeps the call."""
+    """A copy in which each call is `rewrite(new graph, node, env)`; None keeps the call."""
     new = Graph()
     env: dict[Node, Any] = {}
     for node in graph.nodes:

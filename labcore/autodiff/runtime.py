@@ -1,10 +1,13 @@
 """What runs when a differentiated region is called, and later when its gradients are asked for.
 
-In: compiled graphs, and the plan of who is saved where.  Out: `callable(*tensors) -> tuple` of the user's outputs.
-Invariant: a compiled graph is called with a list it may empty and never sees a history; the history of the whole region is one
-node of the tape. Saved tensors which the user can reach (inputs and outputs) carry their version; the others nobody can write to.
-AOTAutograd generates these wrappers as code, too; it also handles inputs that are written to, tensor subclasses, random state
-and saved-tensor hooks, and frees each saved tensor while the backward runs (here: when the region's backward has run).
+In: compiled graphs, and the plan of who is saved where.
+Out: `callable(*tensors) -> tuple` of the user's outputs.
+Invariant: a compiled graph is called with a list that it may empty, and never sees a history; the
+whole region is one node of the tape. Saved tensors which the user can reach (inputs and outputs)
+carry their version; to the others nobody can write.
+AOTAutograd prints these wrappers as code; it also handles inputs that are written to, tensor
+subclasses, random state and saved-tensor hooks, and frees each saved tensor while the backward runs
+(here: when the region's backward has run).
 """
 from __future__ import annotations
 
@@ -15,30 +18,35 @@ from time import perf_counter
 from typing import Any
 
 from .. import ops, trace
-from ..graph import GraphModule, Node, TensorMeta
+from ..graph import Graph, GraphModule, Node, TensorMeta
 from ..tensor.autograd import record
 from ..tensor.factories import empty_strided
-from ..tensor.nodes import Saved as SavedTensor, save
+from ..tensor.nodes import Saved as SavedTensor
+from ..tensor.nodes import save
 from ..tensor.tensor import Tensor
-from .aliases import Split
+from .aliases import Split, split_aliases
 from .joint import Joint
 from .partition import Cut
+from .views import meta_of
 
 Boxed = Callable[[list[Any]], tuple]
+Compiler = Callable[[GraphModule, str], Boxed]
 
 NAME = "CompiledFunctionBackward"
 
 
-def inference_region(compiled: Boxed | None, split: Split, attrs: dict[str, Any]) -> Callable[..., tuple]:
-    """Call the compiled graph, then make the outputs that are views; None: nothing is computed."""
-    if compiled is None:
-        compiled = _nothing
+def compile_split(compiler: Compiler, split: Split, phase: str, attrs: dict[str, Any]) -> Boxed:
+    """Compile what is computed; outputs that are views or inputs are put in place afterwards."""
+    compiled: Boxed = _nothing
+    if split.core.outputs:
+        compiled = compiler(GraphModule(split.core, attrs, f"{phase.capitalize()}Graph"), phase)
     if split.epilogue is None:
-        return lambda *tensors: compiled(list(tensors))
-    finish, arguments = GraphModule(split.epilogue, attrs, "Epilogue").forward, split.arguments
+        return compiled
+    finish = GraphModule(split.epilogue, attrs, "Epilogue").forward
 
-    def run(*tensors: Tensor) -> tuple:
-        return finish(*[tensors[i] for i in arguments], *compiled(list(tensors)))
+    def run(box: list[Any]) -> tuple:
+        kept = [box[i] for i in split.arguments]
+        return finish(*kept, *compiled(box))
     return run
 
 
@@ -46,11 +54,16 @@ def _nothing(box: list[Any]) -> tuple:
     return ()
 
 
-class LazyBackward:
-    """The compiled backward graph of one region: compiled when it is first called."""
+def inference_region(compiled: Boxed) -> Callable[..., tuple]:
+    """The region as it is called: with tensors instead of a list."""
+    return lambda *tensors: compiled(list(tensors))
 
-    def __init__(self, gm: GraphModule, compiler: Callable[[GraphModule, str], Boxed]) -> None:
-        self.gm, self.compiler = gm, compiler
+
+class LazyBackward:
+    """The backward graph of one region, compiled when it is first called."""
+
+    def __init__(self, graph: Graph, attrs: dict[str, Any], compiler: Compiler) -> None:
+        self.graph, self.attrs, self.compiler = graph, attrs, compiler
         self.compile_id = trace.current_compile_id()
         self.compiled: Boxed | None = None
         self._lock = threading.Lock()
@@ -59,10 +72,12 @@ class LazyBackward:
         return (self.compiled or self._compile())(box)
 
     def _compile(self) -> Boxed:
+        """Gradients that are views (of a tangent, say) are made outside, like outputs."""
         with self._lock, trace.compiling(self.compile_id):
             if self.compiled is None:
                 started = perf_counter()
-                self.compiled = self.compiler(self.gm, "backward")
+                split = split_aliases(self.graph)
+                self.compiled = compile_split(self.compiler, split, "backward", self.attrs)
                 if trace.listening():
                     note = "backward: compiled at the first backward(), codegen included"
                     trace.emit(trace.Stage("autodiff", perf_counter() - started, note))
@@ -73,9 +88,11 @@ class LazyBackward:
 class Plan:
     """Where a region's values are.
 
-    outputs: how many results are outputs, the others are saved.  tangent_of: the outputs with a history.
-    inputs: the arguments that get a gradient.  saved: ("argument", i), ("output", i) or ("result", i) each.
-    tangents: what the backward graph was compiled for.
+    outputs     how many of the forward's results are outputs; the others are saved
+    tangent_of  the outputs that get a history
+    inputs      the arguments that get a gradient
+    saved       ("argument", i), ("output", i) or ("result", i) for each saved value
+    tangents    what gradients the backward graph was compiled for
     """
 
     outputs: int
@@ -98,19 +115,22 @@ class Plan:
                 saved.append(("result", joint.outputs + place))
         gradients = joint.graph.outputs[joint.outputs:]
         inputs = tuple(i for i, g in enumerate(gradients) if isinstance(g, Node))
-        return Plan(joint.outputs, joint.tangent_of, inputs, tuple(saved), tuple(n.meta for n in joint.tangents))
+        tangents = tuple(meta_of(node) for node in joint.tangents)
+        return Plan(joint.outputs, joint.tangent_of, inputs, tuple(saved), tangents)
 
 
 def training_region(forward: Boxed, backward: LazyBackward, plan: Plan, split: Split,
                     attrs: dict[str, Any]) -> Callable[..., tuple]:
-    """Call the forward graph, record one node for the whole region, then make the outputs that are views."""
-    finish = None if split.epilogue is None else GraphModule(split.epilogue, attrs, "Epilogue").forward
+    """Call the forward graph, record the region as one node, then make outputs that are views."""
+    epilogue = split.epilogue
+    finish = None if epilogue is None else GraphModule(epilogue, attrs, "Epilogue").forward
 
     def run(*tensors: Tensor) -> tuple:
         results = forward(list(tensors))
         outputs = results[: plan.outputs]
         pull_back = _pull_back(_saved(plan, tensors, results), backward, plan)
-        record(NAME, [tensors[i] for i in plan.inputs], [outputs[i] for i in plan.tangent_of], pull_back)
+        differentiable = [outputs[i] for i in plan.tangent_of]
+        record(NAME, [tensors[i] for i in plan.inputs], differentiable, pull_back)
         if finish is None:
             return outputs
         return finish(*[tensors[i] for i in split.arguments], *outputs)
@@ -118,7 +138,7 @@ def training_region(forward: Boxed, backward: LazyBackward, plan: Plan, split: S
 
 
 def _saved(plan: Plan, tensors: tuple, results: tuple) -> list[Any]:
-    """What the backward will read. Nothing here holds a history, so a region never keeps itself alive."""
+    """What the backward will read; nothing with a history, or a region would keep itself alive."""
     kept = []
     for kind, place in plan.saved:
         if kind == "result":
@@ -129,7 +149,7 @@ def _saved(plan: Plan, tensors: tuple, results: tuple) -> list[Any]:
 
 
 def _pull_back(saved: list[Any], backward: LazyBackward, plan: Plan) -> Callable[..., list]:
-    """The region's backward as the tape calls it: gradients of the outputs in, gradients of the inputs out."""
+    """The region's backward as the tape calls it: outputs' gradients in, inputs' gradients out."""
 
     def pull_back(*grads: Tensor) -> list[Tensor | None]:
         box = [_restored(value, kind) for value, (kind, _) in zip(saved, plan.saved)]

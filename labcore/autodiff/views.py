@@ -1,16 +1,25 @@
 """Which nodes are views, and of what.
 
 In: a node.  Out: the node whose memory it shows.
-Invariant: only after `decompose`: a composite such as reshape may be a view or a copy, a primitive is one of them for good.
+Invariant: asked only after `decompose`: a composite such as reshape may be a view or a copy, a
+primitive is one of them for good. AOTAutograd compares the storages of fake tensors instead.
 """
 from __future__ import annotations
 
-from ..graph import Node, map_nodes
+from typing import Any
+
+from ..graph import Node, TensorMeta, map_nodes
 
 
-def view_source(node: Node) -> Node | None:
-    """The node whose memory this view shows, or None when `node` is no view."""
-    if node.op == "call_function" and node.target.alias:
+def meta_of(node: Node) -> TensorMeta:
+    """The meta of a node that is known to be a tensor."""
+    assert node.meta is not None, f"{node} is no tensor"
+    return node.meta
+
+
+def view_source(node: Any) -> Node | None:
+    """The node whose memory this view shows; None for what is no view (or no node)."""
+    if isinstance(node, Node) and node.op == "call_function" and node.target.alias:
         return node.all_input_nodes[0]
     return None
 
@@ -26,11 +35,15 @@ def same_view_above(node: Node) -> Node | None:
     offset, step, source = 0, node, view_source(node)
     while source is not None:
         offset += _offset(step)
-        assert source.meta is not None and node.meta is not None
-        if offset == 0 and (source.meta.shape, source.meta.stride) == (node.meta.shape, node.meta.stride):
+        if offset == 0 and _layout(source) == _layout(node):
             return source
         step, source = source, view_source(source)
     return None
+
+
+def _layout(node: Node) -> tuple:
+    meta = meta_of(node)
+    return tuple(meta.shape), tuple(meta.stride)
 
 
 def _offset(view: Node) -> int:
@@ -38,4 +51,4 @@ def _offset(view: Node) -> int:
     offset = view.target.offset
     if offset is None:
         return 0
-    return offset(*map_nodes(view.args, lambda n: n.meta), **map_nodes(view.kwargs, lambda n: n.meta))
+    return offset(*map_nodes(view.args, meta_of), **map_nodes(view.kwargs, meta_of))

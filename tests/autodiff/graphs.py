@@ -17,10 +17,12 @@ def floats(*shape: int) -> TensorMeta:
     return TensorMeta.contiguous(shape, F32)
 
 
-def graph_of(function: Callable[..., Any], *metas: TensorMeta, names: Sequence[str] = ("x", "y", "z", "w")) -> Graph:
-    """What `function` calls on placeholders of these metas. Every call has an origin with a line of its own."""
+def graph_of(function: Callable[..., Any], *metas: TensorMeta,
+             names: Sequence[str] = ("x", "y", "z", "w")) -> Graph:
+    """What `function` calls on placeholders of these metas; each call is on a line of its own."""
     graph = Graph()
-    placeholders = [graph.placeholder(name, meta, Origin("model.py", 1)) for name, meta in zip(names, metas)]
+    first = Origin("model.py", 1)
+    placeholders = [graph.placeholder(name, meta, first) for name, meta in zip(names, metas)]
     tracer = _Numbered(graph)
     with interpreting(tracer):
         result = function(*placeholders)

@@ -22,12 +22,16 @@ def test_dead_code_goes_and_inputs_stay():
 def test_common_subexpressions_are_computed_once():
     graph = graph_of(lambda x: ops.mul(ops.sin(ops.add(x, 1)), ops.sin(ops.add(x, 1))), floats(2))
     assert lines(verify(merge_common_subexpressions(graph))) == [
-        "add = torch.add(x, 1)", "sin = torch.sin(add)", "mul = torch.mul(sin, sin)", "return (mul,)"
+        "add = torch.add(x, 1)",
+        "sin = torch.sin(add)",
+        "mul = torch.mul(sin, sin)",
+        "return (mul,)",
     ]
 
 
 def test_what_differs_in_a_constant_is_not_common():
-    graph = graph_of(lambda x: ops.mul(ops.add(x, 1), ops.mul(ops.add(x, 1.0), ops.add(x, True))), floats(2))
+    function = lambda x: ops.mul(ops.add(x, 1), ops.mul(ops.add(x, 1.0), ops.add(x, True)))
+    graph = graph_of(function, floats(2))
     assert len(merge_common_subexpressions(graph).calls) == 5
     graph = graph_of(lambda x: ops.mul(ops.mul(x, 0.0), ops.mul(x, -0.0)), floats(2))
     assert len(merge_common_subexpressions(graph).calls) == 3
