@@ -1,12 +1,27 @@
 """Capture: Python bytecode to a graph, guards, and the text of a variant.
 
 bytecode.py  three Pythons, one dialect        looking.py    values, bought with guards
-frame.py     frames of variables               attributes.py, binding.py, callables.py   Python's rules
-interpreter/ one handler an instruction        operators.py, lab_functions.py   tensors: the lab's own code on stand-ins
+frame.py     frames of variables               attributes.py, binding.py, callables.py   Python's
+rules
+interpreter/ one handler an instruction        operators.py, lab_functions.py   tensors: the lab's
+own code on stand-ins
 variables/   what is known of a value          exit.py       making the result
 breaks.py    every reason to stop              region.py     all of it put together
 """
-from .breaks import REASONS as REASONS, Break as Break, Reason as Reason, WouldRaise as WouldRaise
-from .callables import means as means, means_constant as means_constant, means_operator as means_operator
+
 from . import lab_functions as lab_functions
-from .region import Region as Region, capture as capture
+from .breaks import REASONS as REASONS
+from .breaks import Break as Break
+from .breaks import Reason as Reason
+from .breaks import WouldRaise as WouldRaise
+from .callables import (
+    means as means,
+)
+from .callables import (
+    means_constant as means_constant,
+)
+from .callables import (
+    means_operator as means_operator,
+)
+from .region import Region as Region
+from .region import capture as capture

@@ -1,10 +1,14 @@
 """Attributes: of tensors, modules, functions and plain objects.
 
-In: a variable and a name.  Out: the attribute's variable, under a guard only when it is looked at later.
-Invariant: no code of the user's runs. Where Python's lookup would run some (a property, `__getattr__`), capture stops.
+In: a variable and a name.  Out: the attribute's variable, under a guard only when it is looked at
+later.
+Invariant: no code of the user's runs. Where Python's lookup would run some (a property,
+`__getattr__`), capture stops.
 """
+
 from __future__ import annotations
 
+import abc
 import enum
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -41,6 +45,7 @@ TENSOR_FACTS = {
     "nbytes": lambda meta: meta.nbytes,
 }
 TENSOR_VIEWS = ("T", "mT")
+PLAIN_METACLASSES = (type, abc.ABCMeta)
 
 
 def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
@@ -60,14 +65,19 @@ def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
         if not hasattr(kind, name):
             raise WouldRaise(AttributeError(name))
         return MethodVariable(owner, name)
-    if isinstance(owner, FunctionVariable) and owner.value is not None and name in vars(owner.value):
+    if (
+        isinstance(owner, FunctionVariable)
+        and owner.value is not None
+        and name in vars(owner.value)
+    ):
         assert owner.source is not None
         return vm.lazy(owner.source.attribute(name), vars(owner.value)[name])
     raise Break("attribute", name=name, what=f"a {owner.kind}")
 
 
 def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
-    """hasattr(variable, name); for an object's missing attribute, under a guard that it is still missing."""
+    """hasattr(variable, name); for an object's missing attribute, under a guard that it is still
+    missing."""
     try:
         attribute(vm, variable, name)
     except WouldRaise:
@@ -75,8 +85,17 @@ def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
         if isinstance(owner, ObjectVariable):
             code = f"not hasattr({owner.home}, {name!r})"
             words = f"{owner.source.name!r} now has the attribute {name!r}"
-            vm.builder.add(kinds.condition("HASATTR", owner.source.name, code, owner.home,
-                                           f"no attribute {name!r}", words, vm.builder.origin))
+            vm.builder.add(
+                kinds.condition(
+                    "HASATTR",
+                    owner.source.name,
+                    code,
+                    owner.home,
+                    f"no attribute {name!r}",
+                    words,
+                    vm.builder.origin,
+                )
+            )
         return False
     return True
 
@@ -108,24 +127,28 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
     value = owner.value
     if type(value) is ModuleType:
         from ..guards import source
+
         return _of_module(vm, value, name, source.constant(value.__name__, owner.home))
     if issubclass(type(value), type):
         return _of_class(vm, owner, name)
     from .interpreter.fold import is_plain, wrapped
+
     if not is_plain(value):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     try:
         found = getattr(value, name)
     except AttributeError as error:
         raise WouldRaise(error) from None
-    return MethodVariable(owner, name) if callable(found) and not is_plain(found) else wrapped(found)
+    return (
+        MethodVariable(owner, name) if callable(found) and not is_plain(found) else wrapped(found)
+    )
 
 
 def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
     """Python's lookup on a plain object: data descriptors, the instance, the class."""
     value, kind = owner.value, type(owner.value)
-    where, shared = _class_attribute(kind, name)
-    if kind.__getattribute__ is not object.__getattribute__:
+    where, shared = class_attribute(kind, name)
+    if class_attribute(kind, "__getattribute__")[0] is not object:
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     if hasattr(type(shared), "__set__") or hasattr(type(shared), "__delete__"):
         if type(shared).__name__ == "member_descriptor":  # a __slots__ entry is plain data
@@ -142,11 +165,15 @@ def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
     return _from_class(vm, owner, kind, name, shared)
 
 
-def _from_class(vm: Interpreter, owner: ObjectVariable, kind: type, name: str, shared: Any) -> Variable:
-    if type(kind) is not type:
-        raise Break("attribute", name=name, what=f"a {owner.kind}")  # a metaclass may answer for the class
+def _from_class(
+    vm: Interpreter, owner: ObjectVariable, kind: type, name: str, shared: Any
+) -> Variable:
+    if type(kind) not in PLAIN_METACLASSES:  # another may answer for the class
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
     builder = vm.builder
-    source = Source(f"{kind.__name__}.{name}", f"{builder.constant(kind, kind.__name__)}.{name}", fallible=True)
+    source = Source(
+        f"{kind.__name__}.{name}", f"{builder.constant(kind, kind.__name__)}.{name}", fallible=True
+    )
     if type(shared) is FunctionType:
         return MethodVariable(owner, name, vm.look(vm.lazy(source, shared)))
     if type(shared) is staticmethod:
@@ -160,11 +187,15 @@ def _of_class(vm: Interpreter, owner: Constant, name: str) -> Variable:
     """Class.name: an enum's member, a function, a plain value."""
     cls = owner.value
     if type(cls) is enum.EnumMeta and name in cls.__members__:
-        return Constant(cls.__members__[name], home=vm.builder.constant(cls.__members__[name], name))  # for ever
-    where, shared = _class_attribute(cls, name)
-    if type(cls) is not type or where is None:
+        return Constant(
+            cls.__members__[name], home=vm.builder.constant(cls.__members__[name], name)
+        )  # for ever
+    where, shared = class_attribute(cls, name)
+    if type(cls) not in PLAIN_METACLASSES or where is None:
         raise Break("attribute", name=name, what=f"class {cls.__name__}")
-    source = Source(f"{cls.__name__}.{name}", f"{vm.builder.constant(cls, cls.__name__)}.{name}", fallible=True)
+    source = Source(
+        f"{cls.__name__}.{name}", f"{vm.builder.constant(cls, cls.__name__)}.{name}", fallible=True
+    )
     if type(shared) is staticmethod or type(shared) is FunctionType:
         return vm.lazy(source, getattr(shared, "__func__", shared))
     if hasattr(type(shared), "__get__"):
@@ -191,11 +222,20 @@ def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
         return
     code = f"{name!r} not in {owner.home}.__dict__"
     words = f"{owner.source.name!r} now has its own attribute {name!r}"
-    vm.builder.add(kinds.condition("NOT_PRESENT_IN_DICT", owner.source.name, code, owner.home,
-                                   f"no own attribute {name!r}", words, vm.builder.origin))
+    vm.builder.add(
+        kinds.condition(
+            "NOT_PRESENT_IN_DICT",
+            owner.source.name,
+            code,
+            owner.home,
+            f"no own attribute {name!r}",
+            words,
+            vm.builder.origin,
+        )
+    )
 
 
-def _class_attribute(kind: type, name: str) -> tuple[type | None, Any]:
+def class_attribute(kind: type, name: str) -> tuple[type | None, Any]:
     """The class of the MRO that defines `name`, and its raw value."""
     for cls in kind.__mro__:
         if name in vars(cls):

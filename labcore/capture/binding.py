@@ -1,8 +1,10 @@
 """Binding a call's arguments to parameters, as CPython does, with variables.
 
 In: an inlined function, positional and keyword arguments.  Out: one variable a parameter.
-Invariant: the same calls succeed as in CPython; the others raise WouldRaise, and CPython then words the error itself.
+Invariant: the same calls succeed as in CPython; the others raise WouldRaise, and CPython then
+words the error itself.
 """
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -14,28 +16,37 @@ if TYPE_CHECKING:
     from .interpreter.core import Interpreter
 
 
-def bind(vm: Interpreter, function: FunctionVariable, args: list[Variable],
-         kwargs: dict[str, Variable]) -> dict[str, Variable]:
+def bind(
+    vm: Interpreter, function: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]
+) -> dict[str, Variable]:
     """The variable of every parameter."""
     code = function.code
-    positional = code.co_varnames[:code.co_argcount]
-    named = code.co_varnames[code.co_posonlyargcount:code.co_argcount + code.co_kwonlyargcount]
+    positional = code.co_varnames[: code.co_argcount]
+    named = code.co_varnames[code.co_posonlyargcount : code.co_argcount + code.co_kwonlyargcount]
     bound = dict(zip(positional, args))
-    rest, extra = args[len(positional):], {}
+    rest = args[len(positional) :]
+    extra: dict[Any, Variable] = {}
     for name, value in kwargs.items():
         if name in bound and name in named:
             raise _wrong(f"{code.co_name}() got multiple values for argument {name!r}")
         (bound if name in named else extra)[name] = value
     _packs(code, bound, rest, extra)
-    missing = [name for name in code.co_varnames[:code.co_argcount + code.co_kwonlyargcount] if name not in bound]
+    missing = [
+        name
+        for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        if name not in bound
+    ]
     for name in missing:
         bound[name] = _default(vm, function, name)
     return bound
 
 
-def _packs(code: Any, bound: dict[str, Variable], rest: list[Variable], extra: dict[str, Variable]) -> None:
+def _packs(
+    code: Any, bound: dict[str, Variable], rest: list[Variable], extra: dict[Any, Variable]
+) -> None:
     """What is left over goes into *args and **kwargs, if there are any."""
     from .interpreter.core import varargs_name, varkeywords_name
+
     name = varargs_name(code)
     if name is not None:
         bound[name] = TupleVariable(rest)
@@ -43,14 +54,14 @@ def _packs(code: Any, bound: dict[str, Variable], rest: list[Variable], extra: d
         raise _wrong(f"{code.co_name}() takes {code.co_argcount} positional arguments")
     name = varkeywords_name(code)
     if name is not None:
-        bound[name] = DictVariable(extra)  # type: ignore[arg-type]
+        bound[name] = DictVariable(extra)
     elif extra:
         raise _wrong(f"{code.co_name}() got an unexpected keyword argument {next(iter(extra))!r}")
 
 
 def _default(vm: Interpreter, function: FunctionVariable, name: str) -> Variable:
     code = function.code
-    if name in code.co_varnames[code.co_argcount:]:
+    if name in code.co_varnames[code.co_argcount :]:
         found = _keyword_default(vm, function, name)
     else:
         found = _positional_default(vm, function, code.co_varnames.index(name) - code.co_argcount)
@@ -67,7 +78,8 @@ def _positional_default(vm: Interpreter, function: FunctionVariable, place: int)
     if -place > len(given):
         return None
     assert function.source is not None
-    # From the end: the parameters are the code's, so only how many defaults there are could move them.
+    # From the end: the parameters are the code's, so only how many defaults there are could move
+    # them.
     return vm.lazy(function.source.attribute("__defaults__").item(place), given[place])
 
 
@@ -83,5 +95,3 @@ def _keyword_default(vm: Interpreter, function: FunctionVariable, name: str) -> 
 
 def _wrong(text: str) -> WouldRaise:
     return WouldRaise(TypeError(text))
-
-

@@ -1,9 +1,12 @@
 """Why capture stops: every reason there is, with what it means and what to change.
 
-In: an id and the particulars.  Out: a `Break`, which becomes a GraphBreak event or, under fullgraph=True, `Unsupported`.
+In: an id and the particulars.  Out: a `Break`, which becomes a GraphBreak event or, under
+fullgraph=True, `Unsupported`.
 Invariant: no reason is given that is not registered here; tests go through the table.
-PyTorch keeps 517 such entries as JSON; ids here are words, so that a text can be looked up by what it says.
+PyTorch keeps 517 such entries as JSON; ids here are words, so that a text can be looked up by
+what it says.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -44,40 +47,49 @@ class WouldRaise(Exception):
         super().__init__(repr(error))
 
 
-_RUN_OUTSIDE = "Move it before or after the compiled function, or leave it: this function then runs eagerly."
+_RUN_OUTSIDE = (
+    "Move it before or after the compiled function, or leave it: this function then runs eagerly."
+)
 
 REASONS: dict[str, Reason] = {
     # ---- values that only exist when the program runs
     "data-dependent-branch": Reason(
         "branch on a tensor's value",
-        "Which way to go depends on numbers in a tensor. Capture sees shapes and types, never numbers.",
-        "Compute both sides and choose with torch.where(condition, a, b), or branch on a shape or a Python value.",
+        "Which way to go depends on numbers in a tensor. Capture sees shapes and types, never "
+        "numbers.",
+        "Compute both sides and choose with torch.where(condition, a, b), or branch on a shape or "
+        "a Python value.",
     ),
     "tensor-to-python": Reason(
         "Tensor.{name}() needs the tensor's numbers",
         "The result is a Python value that only exists after the operators before it have run.",
-        "Keep the value a tensor (sum, where, comparisons work on tensors), or call it after the compiled function.",
+        "Keep the value a tensor (sum, where, comparisons work on tensors), or call it after the "
+        "compiled function.",
     ),
     "data-dependent-shape": Reason(
         "the shape of the result of {name} depends on data",
-        "Every shape in a graph is known while it is captured; this one needs the tensor's numbers.",
+        "Every shape in a graph is known while it is captured; this one needs the tensor's "
+        "numbers.",
         "Keep the full shape and blank out what is not wanted: torch.where(mask, x, 0).",
     ),
     # ---- effects
     "side-effect-call": Reason(
         "call of {name}",
-        "{name} does something outside the tensors. Captured code runs as a graph, which has no place for that.",
+        "{name} does something outside the tensors. Captured code runs as a graph, which has no "
+        "place for that.",
         _RUN_OUTSIDE,
     ),
     "mutation": Reason(
         "{what} is changed in place",
-        "It existed before the call, so others can see the change. A graph only computes new values.",
+        "It existed before the call, so others can see the change. A graph only computes new "
+        "values.",
         "Make a new value and return it.",
     ),
     "inplace-operator": Reason(
         "in-place operator {name}",
         "It overwrites a tensor that others may hold. Captured graphs only make new tensors.",
-        "Use the operator without the underscore: y = x.{pure}(...), or x = x + 1 instead of x += 1.",
+        "Use the operator without the underscore: y = x.{pure}(...), or x = x + 1 instead of x += "
+        "1.",
     ),
     "random-operator": Reason(
         "random operator {name}",
@@ -87,7 +99,8 @@ REASONS: dict[str, Reason] = {
     # ---- calls
     "unknown-call": Reason(
         "call of {name}",
-        "Capture reads Python bytecode and knows the lab's operators and some builtins; {name} is neither.",
+        "Capture reads Python bytecode and knows the lab's operators and some builtins; {name} is "
+        "neither.",
         "Use a tensor operator, or call it outside of the compiled function.",
     ),
     "new-object": Reason(
@@ -113,11 +126,13 @@ REASONS: dict[str, Reason] = {
     "unknown-method": Reason(
         "Tensor.{name}",
         "Capture has no rule for this attribute of a tensor.",
-        "Use an operator of the lab that capture knows, or call it outside of the compiled function.",
+        "Use an operator of the lab that capture knows, or call it outside of the compiled "
+        "function.",
     ),
     "deep-recursion": Reason(
         "more than {limit} nested calls",
-        "Every call is unrolled into the graph, and a recursion this deep gives a program nobody wants to compile.",
+        "Every call is unrolled into the graph, and a recursion this deep gives a program nobody "
+        "wants to compile.",
         "Use a loop, or compile the function that one level runs.",
     ),
     "too-long": Reason(
@@ -139,7 +154,8 @@ REASONS: dict[str, Reason] = {
     "opcode": Reason(
         "Python instruction {name}",
         "Capture has no rule for this instruction.",
-        "Write this expression or statement in another way, or move it out of the compiled function.",
+        "Write this expression or statement in another way, or move it out of the compiled "
+        "function.",
     ),
     "operation": Reason(
         "{what}",
@@ -148,7 +164,8 @@ REASONS: dict[str, Reason] = {
     ),
     "attribute": Reason(
         "attribute {name!r} of {what}",
-        "Finding it would run the object's own code (a property, a descriptor or __getattr__), or it is no plain value.",
+        "Finding it would run the object's own code (a property, a descriptor or __getattr__), or "
+        "it is no plain value.",
         "Read the attribute before the call and pass its value in.",
     ),
     "exception-caught": Reason(
@@ -158,12 +175,14 @@ REASONS: dict[str, Reason] = {
     ),
     "tensor-subclass": Reason(
         "{name} is a subclass of Tensor",
-        "Its methods may be overridden, so operators on it need not mean what they mean on a Tensor.",
+        "Its methods may be overridden, so operators on it need not mean what they mean on a "
+        "Tensor.",
         "Pass a plain Tensor.",
     ),
     "inference-tensor": Reason(
         "{name} was made under inference_mode",
-        "Such a tensor keeps no version, so it must not be recorded for a backward outside of inference_mode.",
+        "Such a tensor keeps no version, so it must not be recorded for a backward outside of "
+        "inference_mode.",
         "Clone it first, or call the function under inference_mode.",
     ),
 }

@@ -1,21 +1,33 @@
 """Code objects as the interpreter reads them: one dialect for CPython 3.11, 3.12 and 3.13.
 
-In: a code object.  Out: `Bytecode`, instructions by offset, in the names and arguments of the table below.
-All that differs between the three versions is in this file; whatever is not translated keeps CPython's name.
+In: a code object.  Out: `Bytecode`, instructions by offset, in the names and arguments of the
+table below.
+All that differs between the three versions is in this file; whatever is not translated keeps
+CPython's name.
 
     ours                 argument              3.11                        3.12                3.13
     NOP                  -                     PRECALL, KW_NAMES           KW_NAMES            -
-    LOAD_FAST            slot                  LOAD_FAST, LOAD_CLOSURE     + LOAD_FAST_CHECK   LOAD_CLOSURE is LOAD_FAST
+    LOAD_FAST            slot                  LOAD_FAST, LOAD_CLOSURE     + LOAD_FAST_CHECK
+    LOAD_CLOSURE is LOAD_FAST
     LOAD_ATTR            (name, is a method)   LOAD_ATTR | LOAD_METHOD     bit 0               bit 0
-    LOAD_GLOBAL          (name, with NULL)     bit 0, NULL below           NULL below          NULL above
-    CALL                 (count, keywords)     KW_NAMES before PRECALL     KW_NAMES before     CALL_KW: names on the stack
-    COMPARE_OP           (operator, to bool)   -                           -                   bit 4 of the argument
-    POP_JUMP_IF_X        offset                ..FORWARD../..BACKWARD..    forward only        TO_BOOL before it
-    JUMP_IF_X_OR_POP     offset                yes                         COPY, POP_JUMP      COPY, TO_BOOL, POP_JUMP
-    FOR_ITER             offset after the loop directly                    + END_FOR           + END_FOR, POP_TOP
-    FORMAT               (conversion, spec)    FORMAT_VALUE                FORMAT_VALUE        CONVERT_VALUE, FORMAT_SIMPLE
-    INTRINSIC            name                  LIST_TO_TUPLE ...           CALL_INTRINSIC_1    CALL_INTRINSIC_1
+    LOAD_GLOBAL          (name, with NULL)     bit 0, NULL below           NULL below
+    NULL above
+    CALL                 (count, keywords)     KW_NAMES before PRECALL     KW_NAMES before
+    CALL_KW: names on the stack
+    COMPARE_OP           (operator, to bool)   -                           -                   bit
+    4 of the argument
+    POP_JUMP_IF_X        offset                ..FORWARD../..BACKWARD..    forward only
+    TO_BOOL before it
+    JUMP_IF_X_OR_POP     offset                yes                         COPY, POP_JUMP
+    COPY, TO_BOOL, POP_JUMP
+    FOR_ITER             offset after the loop directly                    + END_FOR           +
+    END_FOR, POP_TOP
+    FORMAT               (conversion, spec)    FORMAT_VALUE                FORMAT_VALUE
+    CONVERT_VALUE, FORMAT_SIMPLE
+    INTRINSIC            name                  LIST_TO_TUPLE ...           CALL_INTRINSIC_1
+    CALL_INTRINSIC_1
 """
+
 from __future__ import annotations
 
 import dis
@@ -28,7 +40,9 @@ from ..trace import Origin
 
 V12, V13 = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
 
-NOTHING = frozenset("NOP RESUME PRECALL KW_NAMES EXTENDED_ARG CACHE MAKE_CELL COPY_FREE_VARS".split())
+NOTHING = frozenset(
+    "NOP RESUME PRECALL KW_NAMES EXTENDED_ARG CACHE MAKE_CELL COPY_FREE_VARS".split()
+)
 RENAMED = {
     "LOAD_FAST_CHECK": "LOAD_FAST",
     "LOAD_CLOSURE": "LOAD_FAST",
@@ -44,7 +58,10 @@ RENAMED = {
     "UNARY_POSITIVE": "INTRINSIC",
     "CALL_INTRINSIC_1": "INTRINSIC",
 }
-INTRINSICS = {"INTRINSIC_LIST_TO_TUPLE": "LIST_TO_TUPLE", "INTRINSIC_UNARY_POSITIVE": "UNARY_POSITIVE"}
+INTRINSICS = {
+    "INTRINSIC_LIST_TO_TUPLE": "LIST_TO_TUPLE",
+    "INTRINSIC_UNARY_POSITIVE": "UNARY_POSITIVE",
+}
 ON_THE_STACK = None  # keyword names of CALL_KW
 
 
@@ -63,7 +80,8 @@ class Instruction:
 
 
 class Bytecode:
-    """`at[offset]` is an instruction, `after[offset]` the next one's offset, `handler(offset)` who catches there."""
+    """`at[offset]` is an instruction, `after[offset]` the next one's offset, `handler(offset)`
+    who catches there."""
 
     def __init__(self, code: CodeType) -> None:
         self.code = code
@@ -82,7 +100,8 @@ class Bytecode:
     def catches(self, offset: int) -> bool:
         """May code of the user's run when the instruction at `offset` raises?
 
-        An inlined comprehension (3.12 on) has a handler that only restores a variable and raises again.
+        An inlined comprehension (3.12 on) has a handler that only restores a variable and raises
+        again.
         """
         entry = self.handler(offset)
         while entry is not None and self.at[entry.target].op != "PUSH_EXC_INFO":
@@ -93,15 +112,18 @@ class Bytecode:
         """The user's place that the instruction at `offset` came from."""
         where = self.at[offset].positions
         line, end, column, end_column = where if where is not None else (None,) * 4
-        known = [-1 if v is None else v for v in (column, end, end_column)]
-        return Origin(self.code.co_filename, line or self.code.co_firstlineno, *known, self.code.co_qualname)
+        column, end, end_column = (-1 if v is None else v for v in (column, end, end_column))
+        first = self.code.co_firstlineno
+        return Origin(
+            self.code.co_filename, line or first, column, end, end_column, self.code.co_qualname
+        )
 
     def _translate(self, ins: dis.Instruction) -> Instruction:
         name = ins.opname
         if name in NOTHING:
             op = "NOP"
         elif name.startswith("POP_JUMP_"):
-            op = "POP_JUMP_" + name[name.index("IF_"):]
+            op = "POP_JUMP_" + name[name.index("IF_") :]
         else:
             op = RENAMED.get(name, name)
         return Instruction(op, self._argument(op, ins), ins.offset, ins)
@@ -124,8 +146,17 @@ class Bytecode:
             case "FORMAT":
                 return _format(ins)
             case "INTRINSIC":
-                return INTRINSICS.get(ins.argrepr, ins.argrepr) if name == "CALL_INTRINSIC_1" else name
-            case "LOAD_FAST" | "STORE_FAST" | "DELETE_FAST" | "LOAD_DEREF" | "STORE_DEREF" | "LOAD_FAST_AND_CLEAR":
+                return (
+                    INTRINSICS.get(ins.argrepr, ins.argrepr) if name == "CALL_INTRINSIC_1" else name
+                )
+            case (
+                "LOAD_FAST"
+                | "STORE_FAST"
+                | "DELETE_FAST"
+                | "LOAD_DEREF"
+                | "STORE_DEREF"
+                | "LOAD_FAST_AND_CLEAR"
+            ):
                 return arg
             case "LOAD_FAST_LOAD_FAST" | "STORE_FAST_LOAD_FAST" | "STORE_FAST_STORE_FAST":
                 return arg >> 4, arg & 15
@@ -138,10 +169,11 @@ class Bytecode:
         before = self._before[call.offset]
         if before.opname == "PRECALL":
             before = self._before[before.offset]
-        return self.code.co_consts[before.arg] if before.opname == "KW_NAMES" else ()
+        return self.code.co_consts[before.arg or 0] if before.opname == "KW_NAMES" else ()
 
     def _after_loop(self, target: int) -> int:
-        """3.12 and 3.13 put END_FOR (and POP_TOP) where an exhausted loop jumps to; CPython skips them."""
+        """3.12 and 3.13 put END_FOR (and POP_TOP) where an exhausted loop jumps to; CPython skips
+        them."""
         if self._raw[target].opname == "END_FOR":
             target = self.after[target]
             if V13 and self._raw[target].opname == "POP_TOP":
@@ -158,7 +190,8 @@ def _format(ins: dis.Instruction) -> tuple[str, bool]:
 
 
 def slots(code: CodeType) -> list[str]:
-    """Names of a frame's variables in CPython's order: locals, cells that are no local, free variables."""
+    """Names of a frame's variables in CPython's order: locals, cells that are no local, free
+    variables."""
     cells = [name for name in code.co_cellvars if name not in code.co_varnames]
     return [*code.co_varnames, *cells, *code.co_freevars]
 
@@ -167,7 +200,8 @@ _tables: dict[int, Bytecode] = {}
 
 
 def bytecode(code: CodeType) -> Bytecode:
-    """By identity: equal code objects may be different ones. The table keeps its code alive, so its id is its own."""
+    """By identity: equal code objects may be different ones. The table keeps its code alive, so
+    its id is its own."""
     table = _tables.get(id(code))
     return table or _tables.setdefault(id(code), Bytecode(code))
 

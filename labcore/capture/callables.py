@@ -1,8 +1,11 @@
-"""Functions that mean something of their own while capturing: `is_compiling`, disabled and compiled functions.
+"""Functions that mean something of their own while capturing: `is_compiling`, disabled and
+compiled functions.
 
 In: a meaning, registered beside the function.  Out: what a call of it becomes.
-Invariant: a meaning belongs to one function object; `functools.wraps` copies attributes, so attributes would not do.
+Invariant: a meaning belongs to one function object; `functools.wraps` copies attributes, so
+attributes would not do.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -17,7 +20,9 @@ if TYPE_CHECKING:
     from .interpreter.core import Interpreter
 
 # Gives the call's result, or a function to be called in its place; may raise Break.
-Meaning = Callable[["Interpreter", FunctionVariable, "list[Variable]", "dict[str, Variable]"], Variable]
+Meaning = Callable[
+    ["Interpreter", FunctionVariable, "list[Variable]", "dict[str, Variable]"], Variable
+]
 _meanings: WeakKeyDictionary[FunctionType, Meaning] = WeakKeyDictionary()
 
 
@@ -33,18 +38,21 @@ def means_constant(function: Callable, value: Callable[[], object]) -> None:
 
 
 def means_operator(function: Callable) -> None:
-    """`function` only rewrites its arguments into calls of operators, as a method of Tensor does."""
+    """`function` only rewrites its arguments into calls of operators, as a method of Tensor
+    does."""
     means(function, lambda vm, called, args, kwargs: vm.operators.call(function, args, kwargs))
 
 
-def special_function(vm: Interpreter, function: FunctionVariable, args: list[Variable],
-                     kwargs: dict[str, Variable]) -> Variable | None:
+def special_function(
+    vm: Interpreter, function: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]
+) -> Variable | None:
     """What a call of a function with a meaning becomes, or None for any other function."""
     if function.value is None:
         return None
     meaning = _meanings.get(function.value)
     if meaning is None:
         from .lab_functions import is_of_the_lab  # late: it registers its meanings here
+
         if is_of_the_lab(function.value):
             raise Break("unknown-call", name=f"torch.{function.code.co_name}()")
         return None

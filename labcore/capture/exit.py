@@ -1,9 +1,12 @@
 """The end of a variant: Python that makes what the user's function returns.
 
 In: the result's variable.  Out: lines of code, and the nodes that the graph has to output.
-Invariant: one object is made once, however often it is reached, and what came in goes out as the very same object.
-New lists, dicts and cells are made empty and filled last, so they may contain each other, or themselves.
+Invariant: one object is made once, however often it is reached, and what came in goes out as the
+very same object.
+New lists, dicts and cells are made empty and filled last, so they may contain each other, or
+themselves.
 """
+
 from __future__ import annotations
 
 from types import CellType, FunctionType
@@ -30,7 +33,8 @@ LITERALS = (int, str, bool, type(None), bytes)
 
 
 class Exit:
-    """`build` gives Python for a variable; `lines` then make what it names. `outputs` maps nodes to their names."""
+    """`build` gives Python for a variable; `lines` then make what it names. `outputs` maps nodes
+    to their names."""
 
     def __init__(self, builder: GuardBuilder, looker: Looker) -> None:
         self.builder, self.looker = builder, looker
@@ -40,7 +44,8 @@ class Exit:
         self._unfilled: list[Variable] = []
 
     def finish(self, variable: Variable) -> str:
-        """Python for the result, after `lines`. Raises Break for a value that cannot be made anew."""
+        """Python for the result, after `lines`. Raises Break for a value that cannot be made
+        anew."""
         text = self.build(variable)
         while self._unfilled:
             self._fill(self._unfilled.pop(0))
@@ -48,7 +53,11 @@ class Exit:
 
     def build(self, variable: Variable) -> str:
         if isinstance(variable, Lazy):
-            return self.build(variable.seen) if variable.seen is not None else self.builder.load(variable.source)
+            return (
+                self.build(variable.seen)
+                if variable.seen is not None
+                else self.builder.load(variable.source)
+            )
         if variable.home:
             return variable.home
         if isinstance(variable, TensorVariable):
@@ -76,7 +85,9 @@ class Exit:
         if isinstance(variable, CellVariable):
             return self._later(variable, "cell", f"{self.builder.constant(CellType, 'CellType')}()")
         if isinstance(variable, TupleVariable):
-            return self._named("tuple_", self._tuple(variable.items)) if len(variable.items) else "()"
+            return (
+                self._named("tuple_", self._tuple(variable.items)) if len(variable.items) else "()"
+            )
         if isinstance(variable, SliceVariable):
             return self._named("slice_", f"slice{self._tuple(list(variable.parts))}")
         if isinstance(variable, FunctionVariable):
@@ -100,14 +111,20 @@ class Exit:
 
     def _function(self, made: FunctionVariable) -> str:
         if made.annotated:
-            raise Break("operation", what="a function with annotations that leaves the function it was made in")
+            raise Break(
+                "operation",
+                what="a function with annotations that leaves the function it was made in",
+            )
         code = self.builder.constant(made.code, f"{made.code.co_name}_code")
         space = self.builder.constant(made.namespace, "G")
         kind = self.builder.constant(FunctionType, "FunctionType")
-        parts = f"{code}, {space}, None, {self._tuple(made.defaults)}, {self._tuple(made.cells)}"
+        defaults = self._tuple(made.defaults) if made.defaults else None
+        parts = f"{code}, {space}, None, {defaults}, {self._tuple(made.cells)}"
         name = self._named(made.code.co_name, f"{kind}({parts})")
         if made.keyword_defaults:
-            given = ", ".join(f"{key!r}: {self.build(value)}" for key, value in made.keyword_defaults.items())
+            given = ", ".join(
+                f"{key!r}: {self.build(value)}" for key, value in made.keyword_defaults.items()
+            )
             self.lines.append(f"{name}.__kwdefaults__ = {{{given}}}")
         return name
 
@@ -117,7 +134,10 @@ class Exit:
             items = [self.build(item) for item in self.looker.items(variable)]
             self.lines += [f"{name} += [{', '.join(items)}]"] if items else []
         elif isinstance(variable, DictVariable):
-            pairs = [(self._constant(Constant(key)), self.build(value)) for key, value in variable.items.items()]
+            pairs = [
+                (self._constant(Constant(key)), self.build(value))
+                for key, value in variable.items.items()
+            ]
             self.lines += [f"{name}[{key}] = {value}" for key, value in pairs]
         elif isinstance(variable, CellVariable) and variable.content is not None:
             self.lines.append(f"{name}.cell_contents = {self.build(variable.content)}")

@@ -1,8 +1,10 @@
 """Frames of variables: CPython's frames, mirrored slot by slot.
 
 In: a function and its bound arguments.  Out: a `SymbolicFrame`, which the interpreter moves along.
-Invariant: `fast` and `stack` have CPython's layout at every offset, so a real frame can be made from them where capture stops.
+Invariant: `fast` and `stack` have CPython's layout at every offset, so a real frame can be made
+from them where capture stops.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -18,7 +20,8 @@ NULL, UNBOUND = Mark("NULL"), Mark("UNBOUND")
 
 @dataclass(eq=False)
 class SymbolicFrame:
-    """`offset` is the instruction that comes next; a frame waiting for a callee stands at its call."""
+    """`offset` is the instruction that comes next; a frame waiting for a callee stands at its
+    call."""
 
     code: CodeType
     namespace: dict[str, Any]
@@ -32,8 +35,8 @@ class SymbolicFrame:
 
     def pop(self, count: int) -> list[Variable]:
         """The topmost values, in the order in which they were pushed."""
-        values = self.stack[len(self.stack) - count:]
-        del self.stack[len(self.stack) - count:]
+        values = self.stack[len(self.stack) - count :]
+        del self.stack[len(self.stack) - count :]
         return values
 
 
@@ -50,5 +53,5 @@ def enter(function: FunctionVariable, arguments: dict[str, Variable]) -> Symboli
         if name in code.co_cellvars:
             fast[slot] = CellVariable(None if is_mark(fast[slot], UNBOUND) else fast[slot])
     if code.co_freevars:
-        fast[-len(code.co_freevars):] = function.cells
+        fast[-len(code.co_freevars) :] = function.cells
     return SymbolicFrame(code, function.namespace, fast)

@@ -1,8 +1,12 @@
-"""What the lab's own Python functions mean while capturing: `torch.zeros`, `torch.rand`, `torch.allclose` ...
+"""What the lab's own Python functions mean while capturing: `torch.zeros`, `torch.rand`,
+`torch.allclose` ...
 
-In: the functions of `tensor/`.  Out: their meanings (see `callables.py`); the rest of that room is never read as bytecode.
-Invariant: a function of `tensor/` is an operator call, a constant under guard, or a Break that says why.
+In: the functions of `tensor/`.  Out: their meanings (see `callables.py`); the rest of that room
+is never read as bytecode.
+Invariant: a function of `tensor/` is an operator call, a constant under guard, or a Break that
+says why.
 """
+
 from __future__ import annotations
 
 from types import FunctionType
@@ -23,21 +27,27 @@ NEEDS_NUMBERS = "allclose equal".split()
 def _stops(id: str, **particulars: object) -> Meaning:
     def meaning(*call: Any) -> Variable:
         raise Break(id, **particulars)
+
     return meaning
 
 
 def _of_tensor(tell: Any) -> Meaning:
     """A question about a tensor that its meta answers."""
 
-    def meaning(vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
+    def meaning(
+        vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]
+    ) -> Variable:
         value = vm.look([*args, *kwargs.values()][0])
         if not isinstance(value, TensorVariable):
             raise Break("operation", what=f"{function.code.co_name}() of a {value.kind}")
         return Constant(tell(value.meta))
+
     return meaning
 
 
-def _is_tensor(vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
+def _is_tensor(
+    vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]
+) -> Variable:
     return Constant(isinstance(vm.look([*args, *kwargs.values()][0]), TensorVariable))
 
 
@@ -58,7 +68,9 @@ def _install() -> None:
 
 def is_of_the_lab(function: FunctionType) -> bool:
     """Does it belong to the rooms whose code works on arrays, which capture does not read?"""
-    return str(function.__globals__.get("__name__", "")).startswith(("labcore.tensor", "labcore.ops"))
+    return str(function.__globals__.get("__name__", "")).startswith(
+        ("labcore.tensor", "labcore.ops")
+    )
 
 
 _install()

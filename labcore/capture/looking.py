@@ -2,8 +2,10 @@
 
 In: a `Lazy`.  Out: a variable of a definite kind.  Side effect: loads and guards in the builder.
 Invariant: two sources that lead to one object give one variable, under a guard that they still do.
-Only types of the interpreter's own and of the lab are looked into; a user's object is known by its class, its attributes one by one.
+Only types of the interpreter's own and of the lab are looked into; a user's object is known by
+its class, its attributes one by one.
 """
+
 from __future__ import annotations
 
 import enum
@@ -36,7 +38,8 @@ BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_
 
 
 class Looker:
-    """Gives variables for the values of one call. `known` maps the ids of objects to their variables."""
+    """Gives variables for the values of one call. `known` maps the ids of objects to their
+    variables."""
 
     def __init__(self, builder: GuardBuilder) -> None:
         self.builder = builder
@@ -59,19 +62,34 @@ class Looker:
     def _look(self, source: Source, value: Any) -> Variable:
         builder, kind = self.builder, type(value)
         name, origin = source.name, self.builder.origin
-        if issubclass(kind, BY_IDENTITY) or issubclass(kind, enum.Enum):  # never isinstance: it may ask __class__
+        if issubclass(kind, BY_IDENTITY) or issubclass(
+            kind, enum.Enum
+        ):  # never isinstance: it may ask __class__
             constant = builder.constant(value, _constant_hint(value, source))
             builder.add(kinds.id_match(name, builder.expression(source), value, constant, origin))
             return Constant(value, home=constant)
         home = builder.load(source)
         if kind in kinds.ATOMS:
-            builder.add(kinds.constant_match(name, home, value, builder.constant(value, source.hint), origin))
+            builder.add(
+                kinds.constant_match(
+                    name, home, value, builder.constant(value, source.hint), origin
+                )
+            )
             return Constant(value, home=home)
         twin = self.known.get(id(value))
         if twin is not None:
             words = f"{name!r} and {twin.home!r} are no longer the same object"
-            builder.add(kinds.condition("DUPLICATE_INPUT", name, f"{home} is {twin.home}", home,
-                                        f"the same object as {twin.home}", words, origin))
+            builder.add(
+                kinds.condition(
+                    "DUPLICATE_INPUT",
+                    name,
+                    f"{home} is {twin.home}",
+                    home,
+                    f"the same object as {twin.home}",
+                    words,
+                    origin,
+                )
+            )
             return twin
         variable = self.known[id(value)] = self._of_kind(kind, source, value, home)
         return variable
@@ -86,7 +104,9 @@ class Looker:
         self._type_match(source, value, home)
         if kind is tuple or kind is Size:
             self.length(source.name, home, len(value))
-            items: list[Variable] = [self.lazy(source.item(n), item) for n, item in enumerate(value)]
+            items: list[Variable] = [
+                self.lazy(source.item(n), item) for n, item in enumerate(value)
+            ]
             return TupleVariable(items, value, home=home)
         if kind is list:
             return ListVariable(None, source, value, home=home)
@@ -107,8 +127,11 @@ class Looker:
 
     def _tensor(self, source: Source, value: Tensor, home: str) -> Variable:
         builder, name, origin = self.builder, source.name, self.builder.origin
-        names = tuple(builder.constant(o, h) for o, h in (
-            (Tensor, "Tensor"), (value.dtype, value.dtype.name), (value.device, str(value.device))))
+        names = (
+            builder.constant(Tensor, "Tensor"),
+            builder.constant(value.dtype, value.dtype.name),
+            builder.constant(value.device, str(value.device)),
+        )
         builder.add(kinds.tensor_match(name, home, value, names, origin))
         builder.add(kinds.size_match(name, home, value, origin))
         builder.add(kinds.stride_match(name, home, value, origin))
@@ -118,21 +141,36 @@ class Looker:
 
     def _device(self, source: Source, value: devices.device, home: str) -> Variable:
         where = (value.type, value.index)
-        self.builder.add(kinds.condition(
-            "EQUALS_MATCH", source.name, f"({home}.type, {home}.index) == {where}", home, repr(value),
-            f"device {source.name!r} changed", self.builder.origin))
+        self.builder.add(
+            kinds.condition(
+                "EQUALS_MATCH",
+                source.name,
+                f"({home}.type, {home}.index) == {where}",
+                home,
+                repr(value),
+                f"device {source.name!r} changed",
+                self.builder.origin,
+            )
+        )
         return Constant(value, home=home)
 
     def _function(self, source: Source, value: FunctionType, home: str) -> Variable:
         builder, label = self.builder, value.__name__
-        names = (builder.constant(FunctionType, "FunctionType"), builder.constant(value.__code__, f"{label}_code"),
-                 builder.constant(value.__globals__, "G"))
+        names = (
+            builder.constant(FunctionType, "FunctionType"),
+            builder.constant(value.__code__, f"{label}_code"),
+            builder.constant(value.__globals__, "G"),
+        )
         builder.add(kinds.code_match(source.name, home, names, label, builder.origin))
         cells: list[Variable] = [
             CellVariable(self.content(source.attribute("__closure__").item(n), name, cell), cell)
-            for n, (name, cell) in enumerate(zip(value.__code__.co_freevars, value.__closure__ or ()))
+            for n, (name, cell) in enumerate(
+                zip(value.__code__.co_freevars, value.__closure__ or ())
+            )
         ]
-        return FunctionVariable(value.__code__, value.__globals__, cells=cells, value=value, source=source, home=home)
+        return FunctionVariable(
+            value.__code__, value.__globals__, cells=cells, value=value, source=source, home=home
+        )
 
     def content(self, cell_source: Source, name: str, cell: CellType) -> Variable | None:
         """What a cell holds, not looked at."""
@@ -149,7 +187,9 @@ class Looker:
         if variable.items is None:
             assert variable.source is not None
             self.length(variable.source.name, variable.home, len(variable.value))
-            variable.items = [self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)]
+            variable.items = [
+                self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)
+            ]
         return variable.items
 
     # ---- dicts: key by key ----
@@ -162,8 +202,17 @@ class Looker:
         name, home = variable.source.name, variable.home  # type: ignore[union-attr]
         code = f"{key!r} {'' if hit else 'not '}in {home}"
         words = f"{name!r} {'no longer' if hit else 'now'} has the key {key!r}"
-        self.builder.add(kinds.condition("DICT_CONTAINS", name, code, home, f"{'' if hit else 'no '}key {key!r}",
-                                         words, self.builder.origin))
+        self.builder.add(
+            kinds.condition(
+                "DICT_CONTAINS",
+                name,
+                code,
+                home,
+                f"{'' if hit else 'no '}key {key!r}",
+                words,
+                self.builder.origin,
+            )
+        )
         return hit
 
     def item(self, variable: DictVariable, key: Any) -> Variable:
@@ -185,7 +234,9 @@ class Looker:
 
     def keys(self, name: str, home: str, value: dict[Any, Any]) -> None:
         if not all(type(key) in kinds.ATOMS for key in value):
-            raise Break("operation", what=f"iteration over the dict {name!r}, whose keys are objects")
+            raise Break(
+                "operation", what=f"iteration over the dict {name!r}, whose keys are objects"
+            )
         constant = self.builder.constant(list(value), f"{name}_keys")
         self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
 
@@ -204,8 +255,17 @@ class Looker:
         if len(homes) > 2:
             code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
         names = ", ".join(t.source.name for t in self.tensors if t.source)
-        self.builder.add(kinds.condition("NO_TENSOR_ALIASING", names, code, homes[0], "different tensors",
-                                         f"{names}: one tensor is passed more than once", None))
+        self.builder.add(
+            kinds.condition(
+                "NO_TENSOR_ALIASING",
+                names,
+                code,
+                homes[0],
+                "different tensors",
+                f"{names}: one tensor is passed more than once",
+                None,
+            )
+        )
 
     def _recordable(self, tensor: TensorVariable) -> None:
         """A tensor made under inference_mode may not be saved for a backward."""
@@ -213,9 +273,17 @@ class Looker:
         name = tensor.source.name
         if tensor.value.is_inference():
             raise Break("inference-tensor", name=name)
-        self.builder.add(kinds.condition(
-            "NOT_INFERENCE", name, f"not {tensor.home}.is_inference()", tensor.home, "no inference tensor",
-            f"{name!r} was made under inference_mode", None))
+        self.builder.add(
+            kinds.condition(
+                "NOT_INFERENCE",
+                name,
+                f"not {tensor.home}.is_inference()",
+                tensor.home,
+                "no inference tensor",
+                f"{name!r} was made under inference_mode",
+                None,
+            )
+        )
 
 
 def _constant_hint(value: Any, source: Source) -> str:

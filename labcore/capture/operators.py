@@ -1,10 +1,15 @@
-"""Tensors inside capture: stand-ins on which the lab's own methods and functions run, writing graph nodes.
+"""Tensors inside capture: stand-ins on which the lab's own methods and functions run, writing
+graph nodes.
 
-In: an operator, a method of Tensor or a function of the lab, with variables.  Out: variables for its results.
-Invariant: methods and functions of the lab only rewrite arguments into operator calls, so on stand-ins they compute nothing.
-That way `x.view(2, 3)`, `x[1:, None]` or `1 - x` mean here exactly what they mean eagerly, errors included.
+In: an operator, a method of Tensor or a function of the lab, with variables.  Out: variables for
+its results.
+Invariant: methods and functions of the lab only rewrite arguments into operator calls, so on
+stand-ins they compute nothing.
+That way `x.view(2, 3)`, `x[1:, None]` or `1 - x` mean here exactly what they mean eagerly, errors
+included.
 Dynamo runs operators on FakeTensors, with the same effect.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -105,7 +110,8 @@ class CaptureTracer(Tracer):
         return self.stand_ins[node]
 
     def _with_grad(self, node: Node) -> TensorMeta:
-        """requires_grad as eager would have it: floating point, computed from something that does, and recording."""
+        """requires_grad as eager would have it: floating point, computed from something that
+        does, and recording."""
         assert node.meta is not None
         inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
         wanted = inputs and mode.grad and node.meta.dtype.is_floating_point
@@ -128,8 +134,13 @@ class OperatorCalls:
         self.tracer = CaptureTracer(Graph())
         self.placeholders: list[TensorVariable] = []
 
-    def method(self, owner: TensorVariable, name: str, args: list[Variable],
-               kwargs: dict[str, Variable] | None = None) -> Variable:
+    def method(
+        self,
+        owner: TensorVariable,
+        name: str,
+        args: list[Variable],
+        kwargs: dict[str, Variable] | None = None,
+    ) -> Variable:
         """owner.name(*args, **kwargs)."""
         function = getattr(Methods, name, None)
         if function is None or not callable(function):
@@ -140,7 +151,9 @@ class OperatorCalls:
         """A property such as `x.T`."""
         return self.call(lambda tensor: getattr(tensor, name), [owner], {})
 
-    def call(self, function: Callable[..., Any], args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
+    def call(
+        self, function: Callable[..., Any], args: list[Variable], kwargs: dict[str, Variable]
+    ) -> Variable:
         """Run an operator, a method or a function of the lab on stand-ins."""
         given = [self._lower(arg) for arg in args]
         named = {name: self._lower(arg) for name, arg in kwargs.items()}
@@ -151,15 +164,20 @@ class OperatorCalls:
             raise
         except Exception as error:
             raise WouldRaise(error) from error
-        if result is NotImplemented:
-            raise WouldRaise(TypeError(f"unsupported operand of {getattr(function, '__name__', function)}"))
         return self._lift(result)
+
+    def special(self, owner: TensorVariable, name: str, other: Variable) -> Variable | None:
+        """owner.__name__(other), or None where that is NotImplemented."""
+        result = self.method(owner, name, [other])
+        return None if isinstance(result, Constant) and result.value is NotImplemented else result
 
     def rows(self, tensor: TensorVariable) -> list[Variable]:
         """Iterating a tensor gives its parts along the first axis."""
         if not tensor.meta.shape:
             raise WouldRaise(TypeError("iteration over a 0-d tensor"))
-        return [self.method(tensor, "__getitem__", [Constant(n)]) for n in range(tensor.meta.shape[0])]
+        return [
+            self.method(tensor, "__getitem__", [Constant(n)]) for n in range(tensor.meta.shape[0])
+        ]
 
     def _lower(self, variable: Variable) -> Any:
         """What the lab's code is given for a variable."""
@@ -196,9 +214,13 @@ class OperatorCalls:
             graph = self.tracer.graph
             first_call = next((n for n in graph.nodes if n.op != "placeholder"), None)
             if first_call is None:
-                tensor.node = graph.placeholder(tensor.source.hint, tensor.meta, self.vm.builder.origin)
+                tensor.node = graph.placeholder(
+                    tensor.source.hint, tensor.meta, self.vm.builder.origin
+                )
             else:
                 with graph.inserting_before(first_call):
-                    tensor.node = graph.placeholder(tensor.source.hint, tensor.meta, self.vm.builder.origin)
+                    tensor.node = graph.placeholder(
+                        tensor.source.hint, tensor.meta, self.vm.builder.origin
+                    )
             self.placeholders.append(tensor)
         return tensor.node

@@ -1,8 +1,11 @@
 """One captured call: from a function and its arguments to a graph and the text of a variant.
 
-In: a Python function, the values of one call.  Out: a `Region`: graph, example inputs, guards, source, or where it stopped.
-Invariant: guards come first in the source, then the graph, then the making of the result; nothing else runs.
+In: a Python function, the values of one call.  Out: a `Region`: graph, example inputs, guards,
+source, or where it stopped.
+Invariant: guards come first in the source, then the graph, then the making of the result; nothing
+else runs.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -19,12 +22,21 @@ from .breaks import Break
 from .exit import Exit
 from .interpreter import Interpreter
 
-RESERVED = {"MISS": MISS, "RETURN": RETURN, "EAGER": EAGER, "mode": mode, "dtypes": dtypes, "graph": None, "variant": None}
+RESERVED = {
+    "MISS": MISS,
+    "RETURN": RETURN,
+    "EAGER": EAGER,
+    "mode": mode,
+    "dtypes": dtypes,
+    "graph": None,
+    "variant": None,
+}
 
 
 @dataclass
 class Region:
-    """What was captured. `graph_module` is None when no tensor operator is needed; `stop` says why it is eager."""
+    """What was captured. `graph_module` is None when no tensor operator is needed; `stop` says
+    why it is eager."""
 
     builder: GuardBuilder
     parameters: tuple[str, ...]
@@ -70,7 +82,9 @@ def capture(function: FunctionType, values: tuple[Any, ...]) -> Region:
     if stop is not None:
         return Region(builder, parameters, None, [], stop, ["return EAGER"])
     module, inputs, call = _graph(vm, way_out)
-    return Region(builder, parameters, module, inputs, None, [*call, *way_out.lines, f"return RETURN, {text}"])
+    return Region(
+        builder, parameters, module, inputs, None, [*call, *way_out.lines, f"return RETURN, {text}"]
+    )
 
 
 def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Tensor], list[str]]:
@@ -81,7 +95,11 @@ def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Ten
         return None, [], []
     graph.output(tuple(nodes))
     graph.eliminate_dead_code()
-    used = [tensor for tensor in vm.operators.placeholders if tensor.node is not None and tensor.node.users]
+    used = [
+        tensor
+        for tensor in vm.operators.placeholders
+        if tensor.node is not None and tensor.node.users
+    ]
     for tensor in vm.operators.placeholders:
         if tensor not in used:
             assert tensor.node is not None
@@ -93,14 +111,19 @@ def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Ten
 
 
 def _global_state(builder: GuardBuilder) -> None:
-    """Whether operators are recorded, and what a Python float becomes: every operator looks at these."""
+    """Whether operators are recorded, and what a Python float becomes: every operator looks at
+    these."""
     grad, inference = mode.grad, mode.inference
     default = builder.constant(dtypes.default, dtypes.default.name)
     code = f"mode.grad is {grad} and mode.inference is {inference} and dtypes.default is {default}"
     expected = f"grad={grad}, inference={inference}, default dtype {dtypes.default.name}"
 
     def mismatch(value: Any) -> Mismatch:
-        actual = f"grad={mode.grad}, inference={mode.inference}, default dtype {dtypes.default.name}"
-        return Mismatch(expected, actual, f"global state changed. expected {expected}, actual {actual}")
+        actual = (
+            f"grad={mode.grad}, inference={mode.inference}, default dtype {dtypes.default.name}"
+        )
+        return Mismatch(
+            expected, actual, f"global state changed. expected {expected}, actual {actual}"
+        )
 
     builder.add(Guard("GRAD_MODE", "global state", code, "mode", expected, mismatch))

@@ -1,8 +1,11 @@
 """Backends by name: what turns a captured graph into something callable.
 
-In: a name, or a callable `(GraphModule, example_inputs) -> callable`.  Out: the callable, and the name errors use.
-Invariant: the built-in ones are imported by the first graph that needs them, so looking one up costs nothing.
+In: a name, or a callable `(GraphModule, example_inputs) -> callable`.  Out: the callable, and the
+name errors use.
+Invariant: the built-in ones are imported by the first graph that needs them, so looking one up
+costs nothing.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,8 +19,11 @@ Backend = Callable[..., Callable[..., Any]]
 
 
 def _builtin(name: str) -> Backend:
-    def backend(gm: GraphModule, example_inputs: list[Tensor], **options: Any) -> Callable[..., Any]:
+    def backend(
+        gm: GraphModule, example_inputs: list[Tensor], **options: Any
+    ) -> Callable[..., Any]:
         from . import pipeline
+
         return getattr(pipeline, name)(gm, example_inputs, **options)
 
     backend.__name__ = name
@@ -46,11 +52,17 @@ def lookup(backend: str | Backend) -> Backend:
     found = _backends.get(backend) if isinstance(backend, str) else None
     if found is None:
         names = ", ".join(list_backends())
-        raise InvalidBackend(f"Invalid backend: {backend!r}. A backend is a callable "
-                             f"(graph_module, example_inputs) -> callable, or one of these names: {names}")
+        raise InvalidBackend(
+            f"Invalid backend: {backend!r}. A backend is a callable "
+            f"(graph_module, example_inputs) -> callable, or one of these names: {names}"
+        )
     return found
 
 
 def name_of(backend: str | Backend) -> str:
     """What errors call it."""
-    return backend if isinstance(backend, str) else getattr(backend, "__name__", type(backend).__name__)
+    return (
+        backend
+        if isinstance(backend, str)
+        else getattr(backend, "__name__", type(backend).__name__)
+    )

@@ -3,6 +3,7 @@
 In: a function, one call's arguments, the options of `compile`.  Out: a `Variant`.
 Invariant: it reports what it does as events, and leaves nothing behind when it raises.
 """
+
 from __future__ import annotations
 
 import time
@@ -28,8 +29,11 @@ class Options:
     backend_options: dict[str, Any] = field(default_factory=dict)
 
 
-def build(function: FunctionType, slots: tuple[Any, ...], options: Options, compile_id: str) -> Variant:
-    """Raises Unsupported under fullgraph, BackendCompilerFailed, or WouldRaise for what CPython would raise."""
+def build(
+    function: FunctionType, slots: tuple[Any, ...], options: Options, compile_id: str
+) -> Variant:
+    """Raises Unsupported under fullgraph, BackendCompilerFailed, or WouldRaise for what CPython
+    would raise."""
     start = time.perf_counter()
     region = capture(function, slots)
     seconds = time.perf_counter() - start
@@ -41,9 +45,16 @@ def build(function: FunctionType, slots: tuple[Any, ...], options: Options, comp
     if region.graph_module is not None:
         region.builder.scope["graph"] = _run_backend(region, options)
     title = f"{function.__name__}, variant {compile_id}"
-    return Variant(compile_id, title, region.source, region.builder.scope, region.parameters,
-                   region.builder.steps, region.result,
-                   (region.stop.id, region.stop.origin) if region.stop else None)
+    return Variant(
+        compile_id,
+        title,
+        region.source,
+        region.builder.scope,
+        region.parameters,
+        region.builder.steps,
+        region.result,
+        (region.stop.id, region.stop.origin) if region.stop else None,
+    )
 
 
 def _report(region: Region, seconds: float) -> None:
@@ -51,19 +62,23 @@ def _report(region: Region, seconds: float) -> None:
     if region.stop is not None:
         trace.emit(region.stop.event())
     if region.graph_module is not None:
-        rows = [[n.name, n.op, n.target_name, n.origin.line if n.origin else 0]
-                for n in region.graph_module.graph.nodes]
+        rows = [
+            [n.name, n.op, n.target_name, n.origin.line if n.origin else 0]
+            for n in region.graph_module.graph.nodes
+        ]
         trace.emit(trace.GraphCaptured(region.graph_module.code, rows))
     trace.emit(trace.GuardsInstalled([g.record() for g in region.builder.guards], region.source))
 
 
 def _run_backend(region: Region, options: Options) -> Callable[..., Any]:
     try:
-        compiled = options.backend(region.graph_module, list(region.inputs), **options.backend_options)
+        compiled = options.backend(
+            region.graph_module, list(region.inputs), **options.backend_options
+        )
         if not callable(compiled):
-            raise TypeError(f"a backend returns a callable, this one returned a {type(compiled).__name__}")
+            raise TypeError(
+                f"a backend returns a callable, this one returned a {type(compiled).__name__}"
+            )
     except Exception as error:
         raise BackendCompilerFailed(options.backend_name, error) from error
     return compiled
-
-

@@ -1,8 +1,11 @@
 """`compile`: wrap a function so that its calls run captured graphs.
 
-In: a Python function, a bound method or a callable object.  Out: the same, compiled at its first call.
-Invariant: `compile` itself does no work; whatever the compiled function does, it gives what the original would.
+In: a Python function, a bound method or a callable object.  Out: the same, compiled at its first
+call.
+Invariant: `compile` itself does no work; whatever the compiled function does, it gives what the
+original would.
 """
+
 from __future__ import annotations
 
 import functools
@@ -21,36 +24,62 @@ from .state import State
 MODES = ("default",)
 
 
-def compile(model: Any = None, *, fullgraph: bool = False, dynamic: bool | None = None,
-            backend: str | Backend = "inductor", mode: str | None = None, options: dict[str, Any] | None = None,
-            disable: bool = False) -> Any:
+def compile(
+    model: Any = None,
+    *,
+    fullgraph: bool = False,
+    dynamic: bool | None = None,
+    backend: str | Backend = "inductor",
+    mode: str | None = None,
+    options: dict[str, Any] | None = None,
+    disable: bool = False,
+) -> Any:
     """Compile a function at its first call, once for each kind of input.
 
-    fullgraph: raise Unsupported where capture would have to stop.  backend: a name of `list_backends()` or a callable.
+    fullgraph: raise Unsupported where capture would have to stop.  backend: a name of
+    `list_backends()` or a callable.
     disable: give `model` back unchanged.  dynamic: None and False make a variant for each size.
     Usable as a call, as a decorator, and as a decorator with arguments.
-    Raises InvalidBackend, TypeError or RuntimeError for arguments that make no sense; all else comes with the first call.
+    Raises InvalidBackend, TypeError or RuntimeError for arguments that make no sense; all else
+    comes with the first call.
     """
     if model is None:
-        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend, mode=mode,
-                                 options=options, disable=disable)
+        return functools.partial(
+            compile,
+            fullgraph=fullgraph,
+            dynamic=dynamic,
+            backend=backend,
+            mode=mode,
+            options=options,
+            disable=disable,
+        )
     if disable:
         return model
     if not callable(model):
-        raise TypeError(f"compile() expects a function, a method or a callable object, got a {type(model).__name__}. "
-                        "Used as a decorator with arguments, write @compile(backend=...)")
+        raise TypeError(
+            f"compile() expects a function, a method or a callable object, got a "
+            f"{type(model).__name__}. "
+            "Used as a decorator with arguments, write @compile(backend=...)"
+        )
     _check(dynamic, mode, options)
-    settings = Options(lookup(backend), name_of(backend), fullgraph, {"options": options} if options else {})
+    settings = Options(
+        lookup(backend), name_of(backend), fullgraph, {"options": options} if options else {}
+    )
     return _wrap(model, settings)
 
 
 def _check(dynamic: bool | None, mode: str | None, options: dict[str, Any] | None) -> None:
     if mode is not None and options is not None:
-        raise RuntimeError("Either mode or options can be specified, but both can't be specified at the same time.")
+        raise RuntimeError(
+            "Either mode or options can be specified, but both can't be specified at the same time."
+        )
     if mode is not None and mode not in MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
     if dynamic:
-        raise RuntimeError("dynamic=True asks for symbolic sizes, which the lab does not have: every size is a variant")
+        raise RuntimeError(
+            "dynamic=True asks for symbolic sizes, which the lab does not have: every size is a "
+            "variant"
+        )
 
 
 def _wrap(model: Any, options: Options) -> Any:
@@ -59,7 +88,7 @@ def _wrap(model: Any, options: Options) -> Any:
     if isinstance(model, FunctionType):
         known = model.__globals__.get(STATE)
         return _compile_function(known.function if known else model, options)
-    call = getattr(type(model), "__call__", None)
+    call = type(model).__call__
     if isinstance(call, FunctionType) and not isinstance(model, type):
         return CompiledObject(model, _compile_function(call, options))
     return _compile_function(_calling(model), options)
@@ -79,13 +108,17 @@ def _calling(target: Any) -> FunctionType:
     def call(*args: Any, **kwargs: Any) -> Any:
         return target(*args, **kwargs)
 
+    assert isinstance(call, FunctionType)
     name = getattr(target, "__name__", None) or type(target).__name__
     call.__name__ = call.__qualname__ = str(name)
     return call
 
 
-def _inline(vm: Any, called: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
-    """Called by a function that is being captured itself, a compiled function is the user's function again."""
+def _inline(
+    vm: Any, called: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]
+) -> Variable:
+    """Called by a function that is being captured itself, a compiled function is the user's
+    function again."""
     original = state_of(called.value).function
     home = vm.builder.constant(original, original.__name__)
     return vm.look(vm.lazy(source.constant(original.__qualname__, home), original))
@@ -96,18 +129,21 @@ def state_of(function: Callable[..., Any]) -> State:
     function = getattr(function, "__func__", function)
     if isinstance(function, CompiledObject):
         function = object.__getattribute__(function, "_call")
-    return function.__globals__[STATE]  # type: ignore[union-attr]
+    return function.__globals__[STATE]
 
 
 class CompiledObject:
-    """A callable object whose calls are compiled; all attributes are the original's, to read and to write."""
+    """A callable object whose calls are compiled; all attributes are the original's, to read and
+    to write."""
 
     def __init__(self, original: Any, call: Callable[..., Any]) -> None:
         object.__setattr__(self, "_original", original)
         object.__setattr__(self, "_call", call)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return object.__getattribute__(self, "_call")(object.__getattribute__(self, "_original"), *args, **kwargs)
+        return object.__getattribute__(self, "_call")(
+            object.__getattribute__(self, "_original"), *args, **kwargs
+        )
 
     def __getattr__(self, name: str) -> Any:
         return getattr(object.__getattribute__(self, "_original"), name)

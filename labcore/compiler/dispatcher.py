@@ -1,9 +1,13 @@
-"""The function that `compile` returns: it has the user's signature, so CPython itself binds the arguments.
+"""The function that `compile` returns: it has the user's signature, so CPython itself binds the
+arguments.
 
-In: a function and the state of its compilation.  Out: a function of the same signature, name and docstring.
-Invariant: a wrong call raises the TypeError of the user's function, because it is the same signature that refuses it.
+In: a function and the state of its compilation.  Out: a function of the same signature, name and
+docstring.
+Invariant: a wrong call raises the TypeError of the user's function, because it is the same
+signature that refuses it.
 A warm call is this function, one variant's guards, its graph, and nothing else.
 """
+
 from __future__ import annotations
 
 import functools
@@ -19,7 +23,9 @@ from ..guards.variant import Mark
 from ..trace import listening
 
 STATE = "_labcore_state"  # where a compiled function's globals, which are its own, hold its state
-ABSENT = Mark("ABSENT")  # stands for a default, which is read from the function at the call, where it may have changed
+ABSENT = Mark(
+    "ABSENT"
+)  # stands for a default, which is read from the function at the call, where it may have changed
 
 TEMPLATE = """\
 def {name}({signature}):
@@ -40,24 +46,43 @@ def {run_eagerly}({parameters}):
 
 
 def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The compiled function, and one that runs the user's on bound arguments, one a parameter slot."""
+    """The compiled function, and one that runs the user's on bound arguments, one a parameter
+    slot."""
     code = function.__code__
     parameters = parameter_names(code)
     names = Names({*parameters, "outcome", "error"})
     assert STATE not in parameters
-    scope = {names.new(name): value for name, value in (
-        (STATE, state), ("_function", function), ("_listening", listening), ("_absent", ABSENT),
-        ("_miss", MISS), ("_eager", EAGER))}
+    scope: dict[str, Any] = {
+        names.new(name): value
+        for name, value in (
+            (STATE, state),
+            ("_function", function),
+            ("_listening", listening),
+            ("_absent", ABSENT),
+            ("_miss", MISS),
+            ("_eager", EAGER),
+        )
+    }
     state_, function_, listening_, absent, miss, eager = scope
     name = function.__name__ if function.__name__.isidentifier() else "compiled"
     if name in parameters:
         name = names.new(name)
     run = names.new("_run_eagerly")
     source = TEMPLATE.format(
-        name=name, signature=_signature(function, absent), defaults=_defaults(function, absent, function_),
-        listening=listening_, state=state_, miss=miss, eager=eager, function=function_, run_eagerly=run,
-        slots="".join(f"{p}, " for p in parameters), arguments=", ".join(parameters),
-        call=_call(code), parameters=", ".join(parameters))
+        name=name,
+        signature=_signature(function, absent),
+        defaults=_defaults(function, absent, function_),
+        listening=listening_,
+        state=state_,
+        miss=miss,
+        eager=eager,
+        function=function_,
+        run_eagerly=run,
+        slots="".join(f"{p}, " for p in parameters),
+        arguments=", ".join(parameters),
+        call=_call(code),
+        parameters=", ".join(parameters),
+    )
     path = f"<compiled {function.__qualname__}>"
     linecache.cache[path] = (len(source), None, source.splitlines(True), path)
     exec(compile(source, path, "exec"), scope)
@@ -73,12 +98,12 @@ def _signature(function: FunctionType, absent: str) -> str:
         parts.append(f"{name}={absent}" if place >= first_default else name)
         if place + 1 == code.co_posonlyargcount:
             parts.append("/")
-    rest = list(parameter_names(code)[count + code.co_kwonlyargcount:])
+    rest = list(parameter_names(code)[count + code.co_kwonlyargcount :])
     if code.co_flags & VARARGS:
         parts.append(f"*{rest.pop(0)}")
     elif code.co_kwonlyargcount:
         parts.append("*")
-    for name in code.co_varnames[count:count + code.co_kwonlyargcount]:
+    for name in code.co_varnames[count : count + code.co_kwonlyargcount]:
         parts.append(f"{name}={absent}" if name in (function.__kwdefaults__ or {}) else name)
     return ", ".join(parts + [f"**{name}" for name in rest])
 
@@ -91,7 +116,9 @@ def _defaults(function: FunctionType, absent: str, function_name: str) -> str:
         name = code.co_varnames[code.co_argcount + place]
         lines.append(f"    if {name} is {absent}: {name} = {function_name}.__defaults__[{place}]\n")
     for name in function.__kwdefaults__ or {}:
-        lines.append(f"    if {name} is {absent}: {name} = {function_name}.__kwdefaults__[{name!r}]\n")
+        lines.append(
+            f"    if {name} is {absent}: {name} = {function_name}.__kwdefaults__[{name!r}]\n"
+        )
     return "".join(lines)
 
 
@@ -99,10 +126,10 @@ def _call(code: CodeType) -> str:
     """Arguments that hand every slot on to the user's function."""
     count, keyword_only = code.co_argcount, code.co_kwonlyargcount
     parts = list(code.co_varnames[:count])
-    rest = list(parameter_names(code)[count + keyword_only:])
+    rest = list(parameter_names(code)[count + keyword_only :])
     if code.co_flags & VARARGS:
         parts.append(f"*{rest.pop(0)}")
-    parts += [f"{name}={name}" for name in code.co_varnames[count:count + keyword_only]]
+    parts += [f"{name}={name}" for name in code.co_varnames[count : count + keyword_only]]
     if code.co_flags & VARKEYWORDS:
         parts.append(f"**{rest.pop(0)}")
     return ", ".join(parts)

@@ -1,4 +1,5 @@
 """The errors of compiling, named as in PyTorch (`torch._dynamo.exc`)."""
+
 from __future__ import annotations
 
 from ..capture import Break

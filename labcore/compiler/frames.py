@@ -2,6 +2,7 @@
 
 Invariant: frames are numbered from 0 in the order of their first call; `reset()` starts again at 0.
 """
+
 from __future__ import annotations
 
 import threading
@@ -12,7 +13,11 @@ class FrameId:
     """A code object's number, and how many variants it was given."""
 
     def __init__(self, number: int, code: CodeType) -> None:
-        self.number, self.code, self.variants = number, code, 0  # keeps the code alive, so that its id is its own
+        self.number, self.code, self.variants = (
+            number,
+            code,
+            0,
+        )  # keeps the code alive, so that its id is its own
 
     def next_variant(self) -> str:
         """A new compile id."""

@@ -1,8 +1,10 @@
 """One compiled function's state: its variants, and how a call finds or makes the one that fits.
 
 In: a call's bound arguments.  Out: `(RETURN, value)` or EAGER, as the variants give it.
-Invariant: variants are made under the function's lock and found without it; what failed leaves nothing behind.
+Invariant: variants are made under the function's lock and found without it; what failed leaves
+nothing behind.
 """
+
 from __future__ import annotations
 
 import itertools
@@ -53,15 +55,21 @@ class State:
         return EAGER if variant is None else self._run_new(variant, slots)
 
     def add_variant(self, slots: tuple[Any, ...], call: int = -1) -> Variant | None:
-        """Make a variant for this call, or find the one another thread just made. None: run eagerly, keep nothing."""
+        """Make a variant for this call, or find the one another thread just made. None: run
+        eagerly, keep nothing."""
         with self.cache.lock:
             for variant in self.cache.variants:
                 if failure(variant, slots) is None:
                     return variant
             if trace.listening():
-                trace.emit(trace.CacheMiss(call, self.frame.number, len(self.cache.variants), self.reasons(slots)))
+                trace.emit(
+                    trace.CacheMiss(
+                        call, self.frame.number, len(self.cache.variants), self.reasons(slots)
+                    )
+                )
             if self.cache.full:
-                return self._limit_reached(slots)
+                self._limit_reached(slots)
+                return None
             compile_id = self.frame.next_variant()
             try:
                 with trace.compiling(compile_id):
@@ -71,7 +79,9 @@ class State:
                 raise
             variant = self.cache.add(variant)
             if trace.listening():
-                event = trace.VariantAdded(self.frame.number, variant.title, variant.result, compile_id=compile_id)
+                event = trace.VariantAdded(
+                    self.frame.number, variant.title, variant.result, compile_id=compile_id
+                )
                 trace.emit(event)
             return variant
 
@@ -85,44 +95,56 @@ class State:
         return found
 
     def _run_new(self, variant: Variant, slots: tuple[Any, ...]) -> Any:
-        """A variant made for this very call fits it, unless somebody changes what it looks at meanwhile."""
+        """A variant made for this very call fits it, unless somebody changes what it looks at
+        meanwhile."""
         outcome = variant.run(*slots)
         if outcome is MISS:
             answer = failure(variant, slots)
             reason = answer.mismatch.reason if answer and answer.mismatch else "no guard fails now"
-            contradiction(f"variant {variant.compile_id} of {self.function.__qualname__} "
-                           f"does not fit the call it was made for: {reason}")
+            contradiction(
+                f"variant {variant.compile_id} of {self.function.__qualname__} "
+                f"does not fit the call it was made for: {reason}"
+            )
             return EAGER
         return outcome
 
     def _limit_reached(self, slots: tuple[Any, ...]) -> None:
         """Old variants are still served; this call runs eagerly."""
         code = self.function.__code__
-        text = (f"{self.function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has {RECOMPILE_LIMIT} variants, "
-                f"the recompile limit; calls that fit none of them run eagerly from now on.\n"
-                f"  last reason: {self.reasons(slots)[0]}")
+        text = (
+            f"{self.function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has "
+            f"{RECOMPILE_LIMIT} variants, "
+            f"the recompile limit; calls that fit none of them run eagerly from now on.\n"
+            f"  last reason: {self.reasons(slots)[0]}"
+        )
         if self.options.fullgraph:
             raise FailOnRecompileLimitHit(text)
         if not self.cache.warned:
             self.cache.warned = True
             warnings.warn(text, RuntimeWarning, stacklevel=5)
-        return None
 
     # ---- calls that raise ----
 
     def failed(self, error: Exception) -> Failed:
-        """Capture or a graph raised. Nothing of the call has happened yet, so CPython runs it, and raises in the user's code."""
+        """Capture or a graph raised. Nothing of the call has happened yet, so CPython runs it,
+        and raises in the user's code."""
         if isinstance(error, CompileError):
             raise error
         return Failed(error)
 
     def settle(self, failed: Failed, value: Any) -> Any:
-        """CPython ran the call and did not raise, so the error was the lab's or the backend's own."""
+        """CPython ran the call and did not raise, so the error was the lab's or the backend's
+        own."""
         error = failed.error
         if not isinstance(error, WouldRaise):
-            error.add_note(f"(raised by the compiled {self.function.__qualname__}; the same call runs eagerly)")
+            error.add_note(
+                f"(raised by the compiled {self.function.__qualname__}; the same call runs eagerly)"
+            )
             raise error
-        contradiction(f"capture of {self.function.__qualname__} expected {error.error!r}, but the call succeeds eagerly")
+        contradiction(
+            f"capture of {self.function.__qualname__} expected {error.error!r}, but the call "
+            f"succeeds eagerly"
+        )
         return value
 
     # ---- a call that somebody watches ----
@@ -176,10 +198,20 @@ def ask(variant: Variant, slots: tuple[Any, ...], call: int) -> bool:
     """Ask a variant's guards, one event each. Do all hold?"""
     for answer in replay(variant, slots):
         guard, mismatch = answer.guard, answer.mismatch
-        event = trace.GuardCheck(call, answer.index, mismatch is None, str(guard) if guard else "a value to load",
-                                 origin=guard.origin if guard else None, compile_id=variant.compile_id)
+        event = trace.GuardCheck(
+            call,
+            answer.index,
+            mismatch is None,
+            str(guard) if guard else "a value to load",
+            origin=guard.origin if guard else None,
+            compile_id=variant.compile_id,
+        )
         if mismatch is not None:
-            event.expected, event.actual, event.reason = mismatch.expected, mismatch.actual, mismatch.reason
+            event.expected, event.actual, event.reason = (
+                mismatch.expected,
+                mismatch.actual,
+                mismatch.reason,
+            )
         elif guard is not None:
             event.expected = event.actual = guard.expected
         trace.emit(event)
@@ -201,7 +233,11 @@ def contradiction(text: str) -> None:
     contradictions += 1
     if strict:
         raise InternalError(text)
-    warnings.warn(f"labcore: {text} (a bug of the lab; the result is the eager one)", RuntimeWarning, stacklevel=3)
+    warnings.warn(
+        f"labcore: {text} (a bug of the lab; the result is the eager one)",
+        RuntimeWarning,
+        stacklevel=3,
+    )
 
 
 def reset() -> None:

@@ -1,9 +1,12 @@
 """Collects loads and guards while a function is captured, and prints them as the head of a variant.
 
-In: sources of values that capture looked at.  Out: `steps`, loads and guards in evaluation order, and `scope`,
+In: sources of values that capture looked at.  Out: `steps`, loads and guards in evaluation order,
+and `scope`,
 the objects which the printed text names.
-Invariant: loads and guards evaluate on the state at the call, before anything of the captured program runs.
+Invariant: loads and guards evaluate on the state at the call, before anything of the captured
+program runs.
 """
+
 from __future__ import annotations
 
 import builtins
@@ -45,7 +48,8 @@ class Names:
 
 
 class GuardBuilder:
-    """`load` fetches a source once; `add` installs a guard once; `constant` gives an object a name."""
+    """`load` fetches a source once; `add` installs a guard once; `constant` gives an object a
+    name."""
 
     def __init__(self, reserved: dict[str, Any]) -> None:
         self.scope: dict[str, Any] = dict(reserved)
@@ -75,7 +79,8 @@ class GuardBuilder:
         return name
 
     def expression(self, source: Source) -> str:
-        """Python for the source's value: its variable when it has one, else the path from the nearest one."""
+        """Python for the source's value: its variable when it has one, else the path from the
+        nearest one."""
         home = self._homes.get(source)
         if home is not None:
             return home
@@ -95,6 +100,7 @@ class GuardBuilder:
             self._codes.add(guard.code)
             self.steps.append(guard)
 
+
 def check_lines(steps: Sequence[Load | Guard]) -> list[str]:
     """The check's text: loads and guards, the way out being MISS."""
     out, fallible = [], False
@@ -111,7 +117,9 @@ def check_lines(steps: Sequence[Load | Guard]) -> list[str]:
     return ["try:", *(f"    {line}" for line in out), "except Exception: return MISS"]
 
 
-def variant_source(parameters: Sequence[str], steps: Sequence[Load | Guard], body: Sequence[str], title: str) -> str:
+def variant_source(
+    parameters: Sequence[str], steps: Sequence[Load | Guard], body: Sequence[str], title: str
+) -> str:
     """The whole variant: the check, then what it protects."""
     lines = ["# guards", *check_lines(steps), f"# {title}", *body]
     return f"def variant({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)

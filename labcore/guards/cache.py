@@ -2,8 +2,10 @@
 
 In: variants, as they are made.  Out: `run`, which tries them in order.
 Invariant: `variants` is an immutable tuple that is replaced under the lock; readers take no lock.
-PyTorch keeps its cache on the code object, shared by all who compile it; here each compiled callable has its own.
+PyTorch keeps its cache on the code object, shared by all who compile it; here each compiled
+callable has its own.
 """
+
 from __future__ import annotations
 
 import threading
@@ -46,10 +48,15 @@ class VariantCache:
                 self._replace((variant, *(v for v in self.variants if v is not variant)))
 
     def add(self, variant: Variant) -> Variant:
-        """Put a variant in; an eager one may take the place of another that stopped where it did."""
+        """Put a variant in; an eager one may take the place of another that stopped where it
+        did."""
         with self.lock:
             for twin in self.variants:
-                wider = widened(variant, twin) if twin.place is not None and twin.place == variant.place else None
+                wider = (
+                    widened(variant, twin)
+                    if twin.place is not None and twin.place == variant.place
+                    else None
+                )
                 if wider is not None:
                     self._replace((wider, *(v for v in self.variants if v is not twin)))
                     return wider

@@ -1,9 +1,13 @@
 """One condition that a captured program rests on.
 
-In: what capture looked at.  Out: `code`, a Python condition for the generated check, and words for when it fails.
-Invariant: whoever changes something a captured program depends on makes at least one of its guards false.
-PyTorch has some fifty kinds in a C++ tree of guard managers; here a check is one Python function, one line a guard.
+In: what capture looked at.  Out: `code`, a Python condition for the generated check, and words
+for when it fails.
+Invariant: whoever changes something a captured program depends on makes at least one of its
+guards false.
+PyTorch has some fifty kinds in a C++ tree of guard managers; here a check is one Python function,
+one line a guard.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -26,8 +30,10 @@ class Mismatch:
 class Guard:
     """`code` holds as long as the captured program is valid.
 
-    type: the kind, named as in PyTorch ("TENSOR_MATCH").  source: the user's name of what is looked at.
-    subject: the expression whose value `mismatch` explains.  origin: the user's place that needs the guard.
+    type: the kind, named as in PyTorch ("TENSOR_MATCH").  source: the user's name of what is
+    looked at.
+    subject: the expression whose value `mismatch` explains.  origin: the user's place that needs
+    the guard.
     """
 
     type: str

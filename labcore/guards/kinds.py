@@ -1,9 +1,12 @@
 """The kinds of guards: what each checks, and what it says when it fails.
 
-In: the user's name of a value, the check's expression for it, the value seen at capture.  Out: a `Guard`.
-Invariant: `code` uses identity and comparisons of builtin types only, so no check runs a user's `__eq__`.
+In: the user's name of a value, the check's expression for it, the value seen at capture.  Out: a
+`Guard`.
+Invariant: `code` uses identity and comparisons of builtin types only, so no check runs a user's
+`__eq__`.
 Messages are PyTorch's where PyTorch has one.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,10 +19,14 @@ from .guard import Guard, Mismatch
 ATOMS = (int, float, complex, str, bytes, bool, type(None), range, type(...))
 
 
-def _differs(what: str, name: str, expected: str, show: Callable[[Any], str]) -> Callable[[Any], Mismatch]:
+def _differs(
+    what: str, name: str, expected: str, show: Callable[[Any], str]
+) -> Callable[[Any], Mismatch]:
     def mismatch(value: Any) -> Mismatch:
         actual = show(value)
-        return Mismatch(expected, actual, f"{what} {name!r} changed. expected {expected}, actual {actual}")
+        return Mismatch(
+            expected, actual, f"{what} {name!r} changed. expected {expected}, actual {actual}"
+        )
 
     return mismatch
 
@@ -27,12 +34,17 @@ def _differs(what: str, name: str, expected: str, show: Callable[[Any], str]) ->
 # ---- tensors ------------------------------------------------------------------------------------
 
 
-def tensor_match(name: str, home: str, tensor: Tensor, names: tuple[str, str, str], origin: Origin | None) -> Guard:
-    """Exact type, dtype, device, requires_grad. `names` are the check's names of the first three."""
+def tensor_match(
+    name: str, home: str, tensor: Tensor, names: tuple[str, str, str], origin: Origin | None
+) -> Guard:
+    """Exact type, dtype, device, requires_grad. `names` are the check's names of the first
+    three."""
     kind, dtype, device = names
     grad = "" if tensor.requires_grad else "not "
-    code = (f"type({home}) is {kind} and {home}.dtype is {dtype} and {home}.device is {device}"
-            f" and {grad}{home}.requires_grad")
+    code = (
+        f"type({home}) is {kind} and {home}.dtype is {dtype} and {home}.device is {device}"
+        f" and {grad}{home}.requires_grad"
+    )
     wanted = (tensor.dtype, tensor.device, tensor.requires_grad)
     expected = f"{tensor.dtype.name} on {tensor.device}, requires_grad={int(tensor.requires_grad)}"
 
@@ -44,14 +56,20 @@ def tensor_match(name: str, home: str, tensor: Tensor, names: tuple[str, str, st
             return _tensor(name, "dtype", dtype.title, value.dtype.title)
         if value.device is not device:
             return _tensor(name, "device", str(device), str(value.device))
-        return _tensor(name, "requires_grad", f"requires_grad={int(grad)}", f"requires_grad={int(not grad)}")
+        return _tensor(
+            name, "requires_grad", f"requires_grad={int(grad)}", f"requires_grad={int(not grad)}"
+        )
 
     return Guard("TENSOR_MATCH", name, code, home, expected, mismatch, origin)
 
 
 def _tensor(name: str, what: str, expected: str, actual: str) -> Mismatch:
-    found = "" if what == "requires_grad" else f", actual {actual}"  # torch names only what it wanted
-    return Mismatch(expected, actual, f"tensor {name!r} {what} mismatch. expected {expected}{found}")
+    found = (
+        "" if what == "requires_grad" else f", actual {actual}"
+    )  # torch names only what it wanted
+    return Mismatch(
+        expected, actual, f"tensor {name!r} {what} mismatch. expected {expected}{found}"
+    )
 
 
 def size_match(name: str, home: str, tensor: Tensor, origin: Origin | None) -> Guard:
@@ -69,7 +87,9 @@ def stride_match(name: str, home: str, tensor: Tensor, origin: Origin | None) ->
     def mismatch(value: Tensor) -> Mismatch:
         return _per_axis(name, "stride", stride, tuple(value._stride))
 
-    return Guard("STRIDE_MATCH", name, f"{home}._stride == {stride}", home, str(stride), mismatch, origin)
+    return Guard(
+        "STRIDE_MATCH", name, f"{home}._stride == {stride}", home, str(stride), mismatch, origin
+    )
 
 
 def _per_axis(name: str, what: str, expected: tuple[int, ...], actual: tuple[int, ...]) -> Mismatch:
@@ -98,11 +118,14 @@ def constant_match(name: str, home: str, value: Any, constant: str, origin: Orig
         code = f"type({home}) is complex and ({bits}) == {(value.real.hex(), value.imag.hex())}"
     else:
         type_, code = "EQUALS_MATCH", f"type({home}) is {kind.__name__} and {home} == {constant}"
-    return Guard(type_, name, code, home, expected, _differs("value", name, expected, _show), origin)
+    return Guard(
+        type_, name, code, home, expected, _differs("value", name, expected, _show), origin
+    )
 
 
 def _show(value: Any) -> str:
-    """A value in words; only builtin types show themselves, for a user's __repr__ may do anything."""
+    """A value in words; only builtin types show themselves, for a user's __repr__ may do
+    anything."""
     if type(value) in ATOMS:
         return repr(value)
     name = getattr(value, "__name__", None) if callable(value) else None
@@ -132,26 +155,38 @@ def type_match(name: str, home: str, value: Any, constant: str, origin: Origin |
     return Guard("TYPE_MATCH", name, f"type({home}) is {constant}", home, kind, mismatch, origin)
 
 
-def code_match(name: str, home: str, names: tuple[str, str, str], label: str, origin: Origin | None) -> Guard:
-    """A Python function by its code and globals, so that a closure made anew is the same function."""
+def code_match(
+    name: str, home: str, names: tuple[str, str, str], label: str, origin: Origin | None
+) -> Guard:
+    """A Python function by its code and globals, so that a closure made anew is the same
+    function."""
     kind, code, space = names
     text = f"type({home}) is {kind} and {home}.__code__ is {code} and {home}.__globals__ is {space}"
-    mismatch = _differs("function", name, f"the code of {label}", lambda v: f"other code ({_show(v)})")
+    mismatch = _differs(
+        "function", name, f"the code of {label}", lambda v: f"other code ({_show(v)})"
+    )
     return Guard("CLOSURE_MATCH", name, text, home, f"the code of {label}", mismatch, origin)
 
 
 def length_match(name: str, home: str, length: int, origin: Origin | None) -> Guard:
     mismatch = _differs("length of", name, str(length), lambda v: str(len(v)))
-    return Guard("SEQUENCE_LENGTH", name, f"len({home}) == {length}", home, str(length), mismatch, origin)
+    return Guard(
+        "SEQUENCE_LENGTH", name, f"len({home}) == {length}", home, str(length), mismatch, origin
+    )
 
 
-def keys_match(name: str, home: str, keys: list[Any], constant: str, origin: Origin | None) -> Guard:
+def keys_match(
+    name: str, home: str, keys: list[Any], constant: str, origin: Origin | None
+) -> Guard:
     mismatch = _differs("keys of", name, repr(keys), lambda v: repr(list(v)))
-    return Guard("DICT_KEYS_MATCH", name, f"list({home}) == {constant}", home, repr(keys), mismatch, origin)
+    return Guard(
+        "DICT_KEYS_MATCH", name, f"list({home}) == {constant}", home, repr(keys), mismatch, origin
+    )
 
 
-def condition(type_: str, name: str, code: str, subject: str, expected: str, words: str,
-              origin: Origin | None) -> Guard:
+def condition(
+    type_: str, name: str, code: str, subject: str, expected: str, words: str, origin: Origin | None
+) -> Guard:
     """A condition that only holds or fails; `words` tell what it means when it fails."""
     mismatch = lambda value: Mismatch(expected, f"not {expected}", words)
     return Guard(type_, name, code, subject, expected, mismatch, origin)

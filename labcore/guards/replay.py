@@ -1,8 +1,11 @@
 """The check again, guard by guard, for people: which one failed, and what it saw.
 
-In: a variant and the arguments of a call.  Out: one `Answer` a guard asked, in the order of the check.
-Invariant: it stops where the check stops, so it never evaluates what the check would not have evaluated.
+In: a variant and the arguments of a call.  Out: one `Answer` a guard asked, in the order of the
+check.
+Invariant: it stops where the check stops, so it never evaluates what the check would not have
+evaluated.
 """
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +19,8 @@ from .variant import Variant
 
 @dataclass(frozen=True)
 class Answer:
-    """One guard, and why it failed (None: it holds). `guard` is None when a value could not be fetched at all."""
+    """One guard, and why it failed (None: it holds). `guard` is None when a value could not be
+    fetched at all."""
 
     index: int
     guard: Guard | None

@@ -1,8 +1,11 @@
 """How a value is reached from a call: a path that the user can read and the check can evaluate.
 
-In: an argument, a global, a closure cell, and steps from there.  Out: a name for people, Python for the check.
-Invariant: evaluating a source runs what the user's own expression would run, and nothing else of the user's.
+In: an argument, a global, a closure cell, and steps from there.  Out: a name for people, Python
+for the check.
+Invariant: evaluating a source runs what the user's own expression would run, and nothing else of
+the user's.
 """
+
 from __future__ import annotations
 
 import re
@@ -12,7 +15,8 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Source:
-    """`name` is what the user calls it ("cfg.scale"); `template` is Python, with {} for the base's value.
+    """`name` is what the user calls it ("cfg.scale"); `template` is Python, with {} for the
+    base's value.
 
     `fallible`: evaluating it can fail later, when what it names is gone.
     """

@@ -8,6 +8,7 @@ In: the printed text and the objects it names.  Out: `run(*slots)`, which ends i
 
 Invariant: with its guards true, `run` gives what the user's function would give.
 """
+
 from __future__ import annotations
 
 import linecache
@@ -34,7 +35,8 @@ MISS, RETURN, EAGER = Mark("MISS"), Mark("RETURN"), Mark("EAGER")
 
 @dataclass(eq=False)
 class Variant:
-    """`steps` are the loads and guards of `source` in order, for `replay.py`; `result` is "graph" or "eager"."""
+    """`steps` are the loads and guards of `source` in order, for `replay.py`; `result` is "graph"
+    or "eager"."""
 
     compile_id: str
     title: str

@@ -1,4 +1,6 @@
-"""Run a function eagerly and compiled, and demand the same: results, identity, structure, exceptions."""
+"""Run a function eagerly and compiled, and demand the same: results, identity, structure,
+exceptions."""
+
 from __future__ import annotations
 
 import contextlib
@@ -9,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from labcore.compiler import compile as lab_compile, state
+from labcore.compiler import compile as lab_compile
+from labcore.compiler import state
 from labcore.compiler._dynamo.testing import CompileCounter
 from labcore.tensor import Tensor
 from labcore.trace import GraphBreak, record
@@ -46,7 +49,12 @@ def same(a: Any, b: Any, inputs: tuple) -> None:
     if any(a is value for value in inputs):
         assert a is b
     if isinstance(a, Tensor):
-        assert (a.shape, a._stride, a.dtype, a.requires_grad) == (b.shape, b._stride, b.dtype, b.requires_grad)
+        assert (a.shape, a._stride, a.dtype, a.requires_grad) == (
+            b.shape,
+            b._stride,
+            b.dtype,
+            b.requires_grad,
+        )
         np.testing.assert_array_equal(a.array, b.array)
     elif isinstance(a, (tuple, list)):
         assert len(a) == len(b)
@@ -73,7 +81,11 @@ class Report:
 
     @property
     def ops(self) -> list[str]:
-        return [node.target.__name__ for node in self.counter.graphs[-1].graph.calls] if self.counter.graphs else []
+        return (
+            [node.target.__name__ for node in self.counter.graphs[-1].graph.calls]
+            if self.counter.graphs
+            else []
+        )
 
 
 def check(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Report:

@@ -1,4 +1,6 @@
-"""Where capture stops: the reason, the place, and the frame runs in CPython as if nothing had been."""
+"""Where capture stops: the reason, the place, and the frame runs in CPython as if nothing had
+been."""
+
 from __future__ import annotations
 
 import threading
@@ -8,8 +10,9 @@ import pytest
 
 import labcore as torch
 from labcore.capture import REASONS
+from labcore.compiler import compile as lab_compile
+from labcore.compiler import disable, graph_break
 from labcore.compiler.exc import Unsupported
-from labcore.compiler import compile as lab_compile, disable, graph_break
 from labcore.trace import CacheMiss, CallEnd, record
 
 from .differential import check
@@ -102,6 +105,7 @@ def with_lock(x, lock=threading.Lock()):
 def local_class(x):
     class Inner:
         pass
+
     return x
 
 
@@ -124,13 +128,29 @@ def helper(x):
 
 
 CASES = {
-    "data-dependent-branch": [branch, lambda x: x if x.sum() else x, lambda x: not x.sum(), lambda x: x.sum() and x,
-                              lambda x: 1.0 in x, lambda x: 0 < x.sum() < 3, lambda x: any([x.sum() > 100])],
-    "tensor-to-python": [item, lambda x: x.tolist(), lambda x: float(x[0]), lambda x: f"{x.sum().item()}", from_callee,
-                         lambda x: torch.allclose(x, x)],
+    "data-dependent-branch": [
+        branch,
+        lambda x: x if x.sum() else x,
+        lambda x: not x.sum(),
+        lambda x: x.sum() and x,
+        lambda x: 1.0 in x,
+        lambda x: 0 < x.sum() < 3,
+        lambda x: any([x.sum() > 100]),
+    ],
+    "tensor-to-python": [
+        item,
+        lambda x: x.tolist(),
+        lambda x: float(x[0]),
+        lambda x: f"{x.sum().item()}",
+        from_callee,
+        lambda x: torch.allclose(x, x),
+    ],
     "side-effect-call": [printing, lambda x: (id(x) > 0, x)[1]],
-    "unknown-call": [lambda x: (time.perf_counter() > 0, x)[1], lambda x: torch.tensor([1.0]) + x,
-                     lambda x: {1: x}.setdefault(2, x)],
+    "unknown-call": [
+        lambda x: (time.perf_counter() > 0, x)[1],
+        lambda x: torch.tensor([1.0]) + x,
+        lambda x: {1: x}.setdefault(2, x),
+    ],
     "mutation": [writes_global, appends, writes_attribute],
     "inplace-operator": [lambda x: x.clone().add_(1), lambda x: x.clone().relu_()],
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
@@ -139,7 +159,10 @@ CASES = {
     "new-object": [lambda x: Point(x).double],
     "context-manager": [with_block, with_lock],
     "exception-caught": [catching],
-    "attribute": [lambda x: x * Point(2).double if False else DYNAMIC.abc * x, lambda x: POINT.double + x],
+    "attribute": [
+        lambda x: x * Point(2).double if False else DYNAMIC.abc * x,
+        lambda x: POINT.double + x,
+    ],
     "opcode": [local_class],
     "deep-recursion": [deep],
     "too-long": [endless],
@@ -150,7 +173,7 @@ DYNAMIC, POINT, TRUTHY = Dynamic(), Point(3), Truthy()
 PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
 
 
-@pytest.mark.parametrize("id, function", PAIRS, ids=[f"{i}-{f.__name__}" for i, f in PAIRS])
+@pytest.mark.parametrize(("id", "function"), PAIRS, ids=[f"{i}-{f.__name__}" for i, f in PAIRS])
 def test_reason(id, function, capsys):
     report = check_with_state(function)
     assert {event.break_id for event in report.breaks} == {id}
@@ -172,6 +195,7 @@ def effects(function):
     from labcore.trace import GraphBreak, record
 
     from .differential import Report, strict
+
     counter = CompileCounter()
     with strict(), record() as trace:
         compiled = lab_compile(function, backend=counter)
@@ -226,6 +250,7 @@ def test_the_eager_variant_is_guarded_like_any_other():
         return x.sum().item() if flag else x + 1
 
     from labcore.compiler._dynamo.testing import CompileCounter
+
     counter = CompileCounter()
     compiled = lab_compile(f, backend=counter)
     assert compiled(x4(), True) == 6.0
@@ -236,8 +261,10 @@ def test_the_eager_variant_is_guarded_like_any_other():
 
 
 def test_an_eager_variant_is_widened_by_what_it_need_not_guard():
-    """COUNT differs at every call, the place where capture stops does not: one variant serves all."""
+    """COUNT differs at every call, the place where capture stops does not: one variant serves
+    all."""
     from labcore.compiler.compile import state_of
+
     compiled = lab_compile(writes_global, backend="eager")
     for size in (4, 4, 5, 6, 7, 8, 9, 10, 11, 12):
         compiled(torch.ones(size))
@@ -268,5 +295,11 @@ def test_every_reason_reads_well():
 
 
 def test_every_reason_is_met_by_a_test():
-    elsewhere = {"generator", "no-bytecode", "tensor-subclass", "inference-tensor", "data-dependent-shape"}
+    elsewhere = {
+        "generator",
+        "no-bytecode",
+        "tensor-subclass",
+        "inference-tensor",
+        "data-dependent-shape",
+    }
     assert set(REASONS) == set(CASES) | elsewhere

@@ -1,9 +1,12 @@
-"""Random straight-line programs with calls, tuples, lists and branches on constants, against eager."""
+"""Random straight-line programs with calls, tuples, lists and branches on constants, against
+eager."""
+
 from __future__ import annotations
 
 import linecache
 from itertools import count
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,11 +15,46 @@ import labcore as torch
 from .differential import captured
 
 NAMES = ("x", "y", "z")
-UNARY = ("-{}", "{}.relu()", "torch.sigmoid({})", "abs({})", "({},)[0]", "[{}][-1]", "{}[:]", "scale({})",
-         "scale({}, k=2.5)", "{}.view(2, 2).T.reshape(4)", "(lambda t: t * K)({})", "{}[None][0]", "first({}, n)")
-BINARY = ("{} + {}", "{} - {}", "{} * {}", "torch.maximum({}, {})", "torch.where({} > 0, {}, 1.5)", "combine({}, {})",
-          "combine(b={}, a={})", "({} if n > 2 else {})", "sum([{}, {}], start=0.5)", "variadic({}, {}, n)")
-SCALARS = ("n", "2", "-1.5", "K", "n + 1", "len(x)", "x.shape[0] * 0.5", "True", "(n, 2)[1]", "n // 2", "-0.0")
+UNARY = (
+    "-{}",
+    "{}.relu()",
+    "torch.sigmoid({})",
+    "abs({})",
+    "({},)[0]",
+    "[{}][-1]",
+    "{}[:]",
+    "scale({})",
+    "scale({}, k=2.5)",
+    "{}.view(2, 2).T.reshape(4)",
+    "(lambda t: t * K)({})",
+    "{}[None][0]",
+    "first({}, n)",
+)
+BINARY = (
+    "{} + {}",
+    "{} - {}",
+    "{} * {}",
+    "torch.maximum({}, {})",
+    "torch.where({} > 0, {}, 1.5)",
+    "combine({}, {})",
+    "combine(b={}, a={})",
+    "({} if n > 2 else {})",
+    "sum([{}, {}], start=0.5)",
+    "variadic({}, {}, n)",
+)
+SCALARS = (
+    "n",
+    "2",
+    "-1.5",
+    "K",
+    "n + 1",
+    "len(x)",
+    "x.shape[0] * 0.5",
+    "True",
+    "(n, 2)[1]",
+    "n // 2",
+    "-0.0",
+)
 PREAMBLE = """\
 def scale(t, k=3):
     return t * k + 1
@@ -61,7 +99,8 @@ def statements(draw, indent="    ", depth=1):
         return f"{indent}{name}, {other} = {draw(expressions(1))}, {draw(expressions(1))}\n"
     body = "".join(draw(st.lists(statements(indent + "    ", depth - 1), min_size=1, max_size=2)))
     if kind == 4:
-        return f"{indent}if n {draw(st.sampled_from(('>', '==', '<=')))} {draw(st.integers(0, 4))}:\n{body}"
+        sign, number = draw(st.sampled_from((">", "==", "<="))), draw(st.integers(0, 4))
+        return f"{indent}if n {sign} {number}:\n{body}"
     if kind == 5:
         return f"{indent}for i in range({draw(st.integers(0, 3))}):\n{body}"
     return f"{indent}for {name} in ({draw(expressions(1))}, {other}):\n{body}"
@@ -70,10 +109,13 @@ def statements(draw, indent="    ", depth=1):
 @st.composite
 def programs(draw):
     body = "".join(draw(st.lists(statements(), min_size=1, max_size=4)))
-    result = draw(st.sampled_from(("x", "(x, y, z)", "[x, (y, n)]", "{'a': x, 'b': [y, z]}", "(x, x, K)")))
+    result = draw(
+        st.sampled_from(("x", "(x, y, z)", "[x, (y, n)]", "{'a': x, 'b': [y, z]}", "(x, x, K)"))
+    )
     return f"{PREAMBLE}def f(x, y, z, n):\n{body}    return {result}\n"
 
 
+@pytest.mark.fuzz
 @given(programs(), st.integers(0, 4))
 def test_random_programs(source, n):
     path = f"<random program {next(_numbers)}>"

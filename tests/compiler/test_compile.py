@@ -1,4 +1,6 @@
-"""`compile` from outside: ways to use it, what it keeps of the function, caching, limits, errors."""
+"""`compile` from outside: ways to use it, what it keeps of the function, caching, limits,
+errors."""
+
 from __future__ import annotations
 
 import inspect
@@ -9,8 +11,8 @@ import pytest
 
 import labcore as torch
 from labcore import compiler
-from labcore.compiler._dynamo.testing import CompileCounter
 from labcore.compiler import exc, state
+from labcore.compiler._dynamo.testing import CompileCounter
 from labcore.compiler.compile import state_of
 from labcore.trace import Recorder, VariantAdded, record
 
@@ -34,8 +36,11 @@ def test_captures_by_size():
         assert compiled(*pair(n)).tolist() == [4.0] * n
         captures.append(counter.frame_count)
     assert captures == [1, 1, 2, 2]
-    names = [getattr(node.target, "__name__", None) for node in counter.graphs[0].graph.nodes
-             if node.op == "call_function"]
+    names = [
+        getattr(node.target, "__name__", None)
+        for node in counter.graphs[0].graph.nodes
+        if node.op == "call_function"
+    ]
     assert names == ["add", "relu", "mul"]
     assert [n.name for n in counter.graphs[0].graph.placeholders] == ["x", "bias"]
     assert counter.op_count == 6
@@ -68,7 +73,11 @@ def test_decorators():
 
 def test_metadata_is_the_functions():
     compiled = torch.compile(block, backend="eager")
-    assert (compiled.__name__, compiled.__doc__, compiled.__module__) == ("block", "A doc.", __name__)
+    assert (compiled.__name__, compiled.__doc__, compiled.__module__) == (
+        "block",
+        "A doc.",
+        __name__,
+    )
     assert inspect.signature(compiled) == inspect.signature(block)
     assert compiled.__wrapped__ is block
 
@@ -203,7 +212,11 @@ def test_the_recompile_limit_warns_once_serves_the_old_and_runs_the_new_eagerly(
     assert counter.frame_count == 8
     assert len(caught) == 1
     text = str(caught[0].message)
-    assert "block" in text and "8 variants" in text and "tensor 'x' size mismatch at index 0. expected 8, actual 9" in text
+    assert (
+        "block" in text
+        and "8 variants" in text
+        and "tensor 'x' size mismatch at index 0. expected 8, actual 9" in text
+    )
     assert caught[0].filename == __file__
     assert len(state_of(compiled).cache.variants) == 8
     compiled(*pair(3))
@@ -225,7 +238,9 @@ def test_a_backend_that_raises():
 
     compiled = torch.compile(block, backend=broken)
     for _ in range(2):
-        with pytest.raises(exc.BackendCompilerFailed, match="backend='broken' raised:\nKeyError: 'no'") as caught:
+        with pytest.raises(
+            exc.BackendCompilerFailed, match="backend='broken' raised:\nKeyError: 'no'"
+        ) as caught:
             compiled(*pair(2))
         assert isinstance(caught.value.__cause__, KeyError)
     assert state_of(compiled).cache.variants == ()
@@ -240,6 +255,7 @@ def test_compiled_code_that_raises_on_its_own_is_loud():
     def backend(gm, example_inputs):
         def run(*args):
             raise ZeroDivisionError("in the kernel")
+
         return run
 
     with pytest.raises(ZeroDivisionError, match="in the kernel") as caught:
@@ -303,6 +319,7 @@ def test_threads_make_one_variant():
 def test_dead_functions_are_forgotten():
     import gc
     import weakref
+
     compiled = torch.compile(lambda x: x + 1, backend="eager")
     compiled(torch.ones(1))
     ref = weakref.ref(state_of(compiled))

@@ -1,11 +1,12 @@
 """Each kind of guard: what hits, what misses, and the words of the miss."""
+
 from __future__ import annotations
 
 import pytest
 
 import labcore as torch
-from labcore.guards import Guard
 from labcore.compiler.compile import state_of
+from labcore.guards import Guard
 
 from .watching import Watched
 
@@ -22,24 +23,27 @@ def leaf(*shape):
     return torch.ones(*shape, requires_grad=True)
 
 
-@pytest.mark.parametrize("first, second, reason", [
-    (f32(4), f32(8), "tensor 'x' size mismatch at index 0. expected 4, actual 8"),
-    (f32(2, 3), f32(2, 5), "tensor 'x' size mismatch at index 1. expected 3, actual 5"),
-    (f32(4), f32(4, 4), "tensor 'x' rank mismatch. expected 1, actual 2"),
-    (f32(4), f32(4).double(), "tensor 'x' dtype mismatch. expected Float, actual Double"),
-    (f32(4).long(), f32(4), "tensor 'x' dtype mismatch. expected Long, actual Float"),
-    (f32(4), leaf(4), "tensor 'x' requires_grad mismatch. expected requires_grad=0"),
-    (leaf(4), f32(4), "tensor 'x' requires_grad mismatch. expected requires_grad=1"),
-    (f32(4), f32(8)[::2], "tensor 'x' stride mismatch at index 0. expected 1, actual 2"),
-    (f32(3, 3), f32(3, 3).T, "tensor 'x' stride mismatch at index 0. expected 3, actual 1"),
-    (f32(4), 3, "tensor 'x' type mismatch. expected Tensor, actual int"),
-    (3, 4, "value 'x' changed. expected 3, actual 4"),
-    (3, 3.0, "value 'x' changed. expected 3, actual 3.0"),
-    (1, True, "value 'x' changed. expected 1, actual True"),
-    (0.0, -0.0, "value 'x' changed. expected 0.0, actual -0.0"),
-    ("a", "b", "value 'x' changed. expected 'a', actual 'b'"),
-    ([1], [2, 3], "length of 'x' changed. expected 1, actual 2"),
-])
+@pytest.mark.parametrize(
+    ("first", "second", "reason"),
+    [
+        (f32(4), f32(8), "tensor 'x' size mismatch at index 0. expected 4, actual 8"),
+        (f32(2, 3), f32(2, 5), "tensor 'x' size mismatch at index 1. expected 3, actual 5"),
+        (f32(4), f32(4, 4), "tensor 'x' rank mismatch. expected 1, actual 2"),
+        (f32(4), f32(4).double(), "tensor 'x' dtype mismatch. expected Float, actual Double"),
+        (f32(4).long(), f32(4), "tensor 'x' dtype mismatch. expected Long, actual Float"),
+        (f32(4), leaf(4), "tensor 'x' requires_grad mismatch. expected requires_grad=0"),
+        (leaf(4), f32(4), "tensor 'x' requires_grad mismatch. expected requires_grad=1"),
+        (f32(4), f32(8)[::2], "tensor 'x' stride mismatch at index 0. expected 1, actual 2"),
+        (f32(3, 3), f32(3, 3).T, "tensor 'x' stride mismatch at index 0. expected 3, actual 1"),
+        (f32(4), 3, "tensor 'x' type mismatch. expected Tensor, actual int"),
+        (3, 4, "value 'x' changed. expected 3, actual 4"),
+        (3, 3.0, "value 'x' changed. expected 3, actual 3.0"),
+        (1, True, "value 'x' changed. expected 1, actual True"),
+        (0.0, -0.0, "value 'x' changed. expected 0.0, actual -0.0"),
+        ("a", "b", "value 'x' changed. expected 'a', actual 'b'"),
+        ([1], [2, 3], "length of 'x' changed. expected 1, actual 2"),
+    ],
+)
 def test_an_argument_changes(first, second, reason):
     watched = Watched(double)
     assert not watched(first)
@@ -83,7 +87,10 @@ def test_flags_and_none():
     assert not watched(f32(2), False, None)
     assert watched.reasons == ["value 'flag' changed. expected True, actual False"]
     assert not watched(f32(2), True, f32(2))
-    assert watched.reasons[0] == "'bias' is now not None" or "'bias' is no longer None" in watched.reasons[0]
+    assert (
+        watched.reasons[0] == "'bias' is now not None"
+        or "'bias' is no longer None" in watched.reasons[0]
+    )
     assert watched(f32(2), 7, f32(2))  # with a bias nobody looks at the flag
 
 
@@ -139,8 +146,10 @@ def test_two_roads_to_one_object():
     assert watched(x, holder)
     holder.x = f32(2)
     assert not watched(x, holder)
-    assert watched.reasons[0].startswith("'holder.x' and 'x' are no longer the same object") \
+    assert (
+        watched.reasons[0].startswith("'holder.x' and 'x' are no longer the same object")
         or "the same object" in watched.reasons[0]
+    )
 
 
 def test_global_state():
@@ -194,9 +203,27 @@ def test_the_block_has_few_readable_guards():
     compiled(f32(4), f32(4))
     guards = state_of(compiled).cache.variants[0].guards
     assert [g.type for g in guards] == [
-        "GRAD_MODE", "TENSOR_MATCH", "SIZE_MATCH", "STRIDE_MATCH", "TENSOR_MATCH", "SIZE_MATCH", "STRIDE_MATCH",
-        "ID_MATCH", "NO_TENSOR_ALIASING"]
-    assert [g.source for g in guards] == ["global state", "x", "x", "x", "bias", "bias", "bias", "relu", "x, bias"]
+        "GRAD_MODE",
+        "TENSOR_MATCH",
+        "SIZE_MATCH",
+        "STRIDE_MATCH",
+        "TENSOR_MATCH",
+        "SIZE_MATCH",
+        "STRIDE_MATCH",
+        "ID_MATCH",
+        "NO_TENSOR_ALIASING",
+    ]
+    assert [g.source for g in guards] == [
+        "global state",
+        "x",
+        "x",
+        "x",
+        "bias",
+        "bias",
+        "bias",
+        "relu",
+        "x, bias",
+    ]
     assert all(isinstance(g, Guard) for g in guards)
     assert [g.origin.code for g in guards[1:4]] == ["x + bias"] * 3
     assert str(guards[2]) == "SIZE_MATCH: x.shape == (4,)"

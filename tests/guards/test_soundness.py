@@ -1,4 +1,6 @@
-"""Change what a captured program looked at, in every way there is, and compare with eager each time."""
+"""Change what a captured program looked at, in every way there is, and compare with eager each
+time."""
+
 from __future__ import annotations
 
 import builtins
@@ -59,7 +61,9 @@ def test_globals(monkeypatch):
         watched(ones())
     monkeypatch.delitem(globals(), "SCALE")
     assert not watched(ones())
-    assert any("SCALE" in reason and "cannot be read any more" in reason for reason in watched.reasons)
+    assert any(
+        "SCALE" in reason and "cannot be read any more" in reason for reason in watched.reasons
+    )
 
 
 def test_a_function_behind_a_global(monkeypatch):
@@ -186,7 +190,9 @@ def test_slots_and_missing_attributes(monkeypatch):
 
 
 def test_containers_change_in_place(monkeypatch):
-    watched = Watched(lambda x: x * NUMBERS[0] + sum(NUMBERS) + CONFIG["inner"]["deep"][1] + ("new" in CONFIG))
+    watched = Watched(
+        lambda x: x * NUMBERS[0] + sum(NUMBERS) + CONFIG["inner"]["deep"][1] + ("new" in CONFIG)
+    )
     assert not watched(ones()) and watched(ones())
     monkeypatch.setattr(__import__(__name__, fromlist=["_"]), "NUMBERS", [1, 5])
     assert not watched(ones())

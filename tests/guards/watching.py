@@ -1,4 +1,5 @@
 """Calling a compiled function and seeing why it was captured again."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -12,7 +13,8 @@ from ..capture.differential import outcome, same, strict
 
 
 class Watched:
-    """A compiled function that is compared with eager at every call; `reasons` are those of the last miss."""
+    """A compiled function that is compared with eager at every call; `reasons` are those of the
+    last miss."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function, self.counter = function, CompileCounter()

@@ -1,29 +1,26 @@
 """Calls of builtins, of methods of builtin types, and of operators.
 
-Invariant: a builtin is computed only from plain values or from what the variables know; anything else is a Break.
+Invariant: a builtin is computed only from plain values or from what the variables know; anything
+else is a Break.
 """
+
 from __future__ import annotations
 
+import builtins
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
 from ...devices import device
 from ...ops import Op
-from ...tensor import Tensor, modes
+from ...tensor import modes
 from ...tensor.size import Size
-from ..attributes import attribute, has_attribute
 from ..breaks import Break, WouldRaise
 from ..variables import (
     Constant,
     DictVariable,
-    FunctionVariable,
     IteratorVariable,
     ListVariable,
-    MethodVariable,
-    ObjectVariable,
-    SliceVariable,
     TensorVariable,
     TupleVariable,
     Variable,
@@ -32,20 +29,28 @@ from ..variables import (
 from .control import iterate, truth
 from .core import Interpreter
 from .fold import folded, python_value
-from .operators import BINARY, binary
+from .operators import binary
 
 Args = list[Variable]
 Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], Variable]
 
 # Computed from plain values, and nothing else happens.
-FOLDED = frozenset(map(id, (
-    abs, ascii, bin, bool, bytes, chr, complex, divmod, float, format, hash, hex, int, len, max, min, oct, ord, pow, range,
-    repr, round, slice, sorted, str, sum, frozenset, Size, device,
-    *(f for f in vars(math).values() if callable(f)), *(f for f in vars(operator).values() if type(f) is type(len)),
-)))
-EFFECTS = frozenset(map(id, (
-    print, input, open, exec, eval, setattr, delattr, breakpoint, __import__, globals, locals, vars, dir, id,
-)))
+FOLDED_NAMES = (
+    "abs ascii bin bool bytes chr complex divmod float format frozenset hash hex int max min oct "
+    "ord pow range repr round slice sorted str"
+)
+EFFECT_NAMES = (
+    "breakpoint delattr dir eval exec globals id input locals open print setattr vars __import__"
+)
+
+
+def _builtins(names: str) -> list[Any]:
+    return [getattr(builtins, name) for name in names.split()]
+
+
+MATH = [function for function in vars(math).values() if callable(function)]
+FOLDED = frozenset(map(id, [*_builtins(FOLDED_NAMES), *MATH, Size, device]))
+EFFECTS = frozenset(map(id, _builtins(EFFECT_NAMES)))
 MODES = (modes.no_grad, modes.enable_grad, modes.inference_mode, modes.set_grad_enabled)
 RULES: dict[int, Rule] = {}
 
@@ -54,10 +59,13 @@ def rule(*functions: Any) -> Callable[[Rule], Rule]:
     def register(handler: Rule) -> Rule:
         RULES.update({id(function): handler for function in functions})
         return handler
+
     return register
 
 
-def call_builtin(vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]) -> Variable:
+def call_builtin(
+    vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
+) -> Variable:
     """function(*args, **kwargs), for a function that is no Python function."""
     if isinstance(function, Op):
         return vm.operators.call(function, args, kwargs)
@@ -78,7 +86,9 @@ def call_builtin(vm: Interpreter, function: Any, args: Args, kwargs: dict[str, V
     raise Break("unknown-call", name=f"{name}()")
 
 
-def _folded(vm: Interpreter, name: str, function: Any, args: Args, kwargs: dict[str, Variable]) -> Variable:
+def _folded(
+    vm: Interpreter, name: str, function: Any, args: Args, kwargs: dict[str, Variable]
+) -> Variable:
     if any(isinstance(vm.look(a), TensorVariable) for a in args):
         if function in (int, float, bool, complex, str, repr, format):
             raise Break("tensor-to-python", name=f"__{name}__")
@@ -86,11 +96,17 @@ def _folded(vm: Interpreter, name: str, function: Any, args: Args, kwargs: dict[
             return vm.operators.method(vm.look(args[0]), "abs", [])  # type: ignore[arg-type]
         raise Break("unknown-call", name=f"{name}() with a tensor")
     keys, count = list(kwargs), len(args)
-    return folded(vm, f"{name}()", lambda *values: function(*values[:count], **dict(zip(keys, values[count:]))),
-                  *args, *kwargs.values())
+    return folded(
+        vm,
+        f"{name}()",
+        lambda *values: function(*values[:count], **dict(zip(keys, values[count:]))),
+        *args,
+        *kwargs.values(),
+    )
 
 
 # ---- sizes and items ----------------------------------------------------------------------------
+
 
 @rule(len)
 def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
@@ -112,6 +128,7 @@ def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:
         if kwargs or len(args) > 1:
             raise WouldRaise(TypeError("expected at most 1 argument"))
         return kind(iterate(vm, args[0]) if args else [])
+
     return make
 
 
@@ -165,6 +182,7 @@ def _quantifier(stops_at: bool) -> Rule:
             if truth(vm, item) is stops_at:
                 return Constant(stops_at)
         return Constant(not stops_at)
+
     return decide
 
 
@@ -179,87 +197,12 @@ def _sum(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     return total
 
 
-# ---- types --------------------------------------------------------------------------------------
-
-_MADE_INSIDE: dict[type, type] = {
-    TensorVariable: Tensor, TupleVariable: tuple, ListVariable: list, DictVariable: dict, SliceVariable: slice,
-    FunctionVariable: type(lambda: 0),
-}
-
-
-def type_of(vm: Interpreter, variable: Variable) -> type:
-    """type(value), for what can be told."""
-    value = vm.look(variable)
-    if isinstance(value, (Constant, ObjectVariable)):
-        return type(value.value)
-    known = getattr(value, "value", None)
-    if known is not None:
-        return type(known)
-    if type(value) not in _MADE_INSIDE:
-        raise Break("operation", what=f"type of a {value.kind}")
-    return _MADE_INSIDE[type(value)]
-
-
-@rule(type)
-def _type(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    if len(args) != 1 or kwargs:
-        raise Break("unknown-call", name="type() that makes a class")
-    return Constant(type_of(vm, args[0]))
-
-
-def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
-    value = vm.look(variable)
-    if isinstance(value, TupleVariable):
-        return tuple(cls for item in value.items for cls in _classes(vm, item))
-    if not isinstance(value, Constant) or not isinstance(value.value, type):
-        raise Break("operation", what=f"isinstance with a {value.kind}")
-    if type(value.value).__instancecheck__ is not type.__instancecheck__:
-        raise Break("operation", what=f"isinstance with {value.value.__name__}, which decides by its own code")
-    return (value.value,)
-
-
-@rule(isinstance)
-def _isinstance(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    return Constant(issubclass(type_of(vm, args[0]), _classes(vm, args[1])))
-
-
-@rule(issubclass)
-def _issubclass(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    (cls,) = _classes(vm, args[0])
-    return Constant(issubclass(cls, _classes(vm, args[1])))
-
-
-@rule(callable)
-def _callable(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    value = vm.look(args[0])
-    if isinstance(value, (FunctionVariable, MethodVariable)):
-        return Constant(True)
-    return Constant(hasattr(type_of(vm, value), "__call__"))
-
-
-@rule(getattr)
-def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    name = python_value(vm, args[1])
-    if len(args) == 3 and not has_attribute(vm, args[0], name):
-        return args[2]
-    return attribute(vm, args[0], name)
-
-
-@rule(hasattr)
-def _hasattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    return Constant(has_attribute(vm, args[0], python_value(vm, args[1])))
-
-
-def _binary_function(symbol: str) -> Rule:
-    return lambda vm, args, kwargs: binary(vm, symbol, *args)
-
-
-RULES.update({id(function): _binary_function(symbol) for symbol, (_, function) in BINARY.items()})
-
-
 # ---- methods of builtin types -------------------------------------------------------------------
 
-def call_method(vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]) -> Variable:
+
+def call_method(
+    vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]
+) -> Variable:
     """owner.name(...), for a tuple, list, dict or plain value."""
     if isinstance(owner, DictVariable) and not kwargs:
         return _dict_method(vm, owner, name, args)
@@ -267,7 +210,14 @@ def call_method(vm: Interpreter, owner: Variable, name: str, args: Args, kwargs:
         return _list_method(vm, owner, name, args)
     if isinstance(owner, ListVariable) and name not in ("index", "count", "copy"):
         raise Break("mutation", what="a list")
-    return folded(vm, f"{name}()", lambda o, *values: getattr(o, name)(*values), owner, *args, *kwargs.values())
+    return folded(
+        vm,
+        f"{name}()",
+        lambda o, *values: getattr(o, name)(*values),
+        owner,
+        *args,
+        *kwargs.values(),
+    )
 
 
 def _dict_method(vm: Interpreter, owner: DictVariable, name: str, args: Args) -> Variable:
@@ -279,7 +229,9 @@ def _dict_method(vm: Interpreter, owner: DictVariable, name: str, args: Args) ->
     views = {
         "keys": lambda items: [Constant(key) for key in items],
         "values": lambda items: list(items.values()),
-        "items": lambda items: [TupleVariable([Constant(key), item]) for key, item in items.items()],
+        "items": lambda items: [
+            TupleVariable([Constant(key), item]) for key, item in items.items()
+        ],
     }
     if name in views and not args:
         return ViewVariable(views[name](vm.looker.dict_items(owner)))

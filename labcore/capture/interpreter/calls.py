@@ -1,9 +1,12 @@
 """Calls: inlining Python functions, writing operators, computing builtins; and making functions."""
+
 from __future__ import annotations
 
+import functools
 from types import CodeType
 from typing import Any
 
+from ..attributes import attribute
 from ..binding import bind
 from ..breaks import Break, WouldRaise
 from ..bytecode import ON_THE_STACK, V13, Instruction
@@ -20,7 +23,6 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
-from ..attributes import attribute
 from .builtin_calls import call_builtin, call_method
 from .control import iterate
 from .core import Interpreter
@@ -41,7 +43,8 @@ def call_opcode(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 
 
 def _operands(frame: SymbolicFrame, count: int) -> tuple[Variable, Variable | None, list[Variable]]:
-    """(callable, self or None, arguments): NULL stands above the callable in 3.13, below it before."""
+    """(callable, self or None, arguments): NULL stands above the callable in 3.13, below it
+    before."""
     args = frame.pop(count)
     first, second = frame.pop(2)
     if V13:
@@ -62,14 +65,21 @@ def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) ->
     call(vm, frame, first if V13 else second, args, kwargs)
 
 
-def call(vm: Interpreter, frame: SymbolicFrame, variable: Variable, args: list[Variable],
-         kwargs: dict[str, Variable]) -> None:
-    """Push the result, or the frame of an inlined callee; the caller's operands are popped already."""
+def call(
+    vm: Interpreter,
+    frame: SymbolicFrame,
+    variable: Variable,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+) -> None:
+    """Push the result, or the frame of an inlined callee; the caller's operands are popped
+    already."""
     function = vm.look(variable)
     if isinstance(function, MethodVariable) and function.function is not None:
-        function, args = function.function, [function.owner, *args]
+        args = [function.owner, *args]
+        function = function.function
     if isinstance(function, ObjectVariable):
-        call(vm, frame, attribute(vm, function, "__call__"), args, kwargs)
+        _call_object(vm, frame, function, args, kwargs)
         return
     if isinstance(function, FunctionVariable):
         special = special_function(vm, function, args, kwargs)
@@ -83,7 +93,35 @@ def call(vm: Interpreter, frame: SymbolicFrame, variable: Variable, args: list[V
     frame.stack.append(_result(vm, function, args, kwargs))
 
 
-def _result(vm: Interpreter, function: Variable, args: list[Variable], kwargs: dict[str, Variable]) -> Variable:
+def _call_object(
+    vm: Interpreter,
+    frame: SymbolicFrame,
+    function: ObjectVariable,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+) -> None:
+    """A partial, or an object whose class has __call__."""
+    if type(function.value) is not functools.partial:
+        call(vm, frame, attribute(vm, function, "__call__"), args, kwargs)
+        return
+    parts = {
+        name: vm.lazy(function.source.attribute(name), getattr(function.value, name))
+        for name in ("func", "args", "keywords")
+    }
+    keywords = vm.look(parts["keywords"])
+    assert isinstance(keywords, DictVariable)
+    call(
+        vm,
+        frame,
+        parts["func"],
+        [*iterate(vm, parts["args"]), *args],
+        {**vm.looker.dict_items(keywords), **kwargs},
+    )
+
+
+def _result(
+    vm: Interpreter, function: Variable, args: list[Variable], kwargs: dict[str, Variable]
+) -> Variable:
     if isinstance(function, MethodVariable):
         owner = vm.look(function.owner)
         if isinstance(owner, TensorVariable):
@@ -105,12 +143,20 @@ TENSOR_QUESTIONS = {
     "is_contiguous": lambda meta: meta.is_contiguous,
     "is_floating_point": lambda meta: meta.dtype.is_floating_point,
 }
-NEEDS_NUMBERS = frozenset("item tolist numpy __bool__ __int__ __float__ __index__ __array__ __contains__".split())
+NEEDS_NUMBERS = frozenset(
+    "item tolist numpy __bool__ __int__ __float__ __index__ __array__ __contains__".split()
+)
 
 
-def call_tensor_method(vm: Interpreter, owner: TensorVariable, name: str, args: list[Variable],
-                       kwargs: dict[str, Variable]) -> Variable:
+def call_tensor_method(
+    vm: Interpreter,
+    owner: TensorVariable,
+    name: str,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+) -> Variable:
     from ...tensor.methods import Methods
+
     if name in TENSOR_QUESTIONS and not args and not kwargs:
         return Constant(TENSOR_QUESTIONS[name](owner.meta))
     if name in ("size", "stride"):
@@ -124,9 +170,15 @@ def call_tensor_method(vm: Interpreter, owner: TensorVariable, name: str, args: 
     raise Break("unknown-method", name=name)
 
 
-def _size_or_stride(vm: Interpreter, owner: TensorVariable, name: str, args: list[Variable],
-                    kwargs: dict[str, Variable]) -> Variable:
+def _size_or_stride(
+    vm: Interpreter,
+    owner: TensorVariable,
+    name: str,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+) -> Variable:
     from ...tensor.size import Size
+
     values = Size(owner.meta.shape) if name == "size" else owner.meta.stride
     given = [*args, *kwargs.values()]
     if not given:

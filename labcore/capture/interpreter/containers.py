@@ -1,4 +1,5 @@
 """Tuples, lists, dicts and slices: building, indexing, unpacking; and attributes."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -103,8 +104,12 @@ def unpack_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     rest = len(items) - before - after
     if rest < 0:
         raise WouldRaise(ValueError("not enough values to unpack"))
-    tail = items[before + rest:]
-    frame.stack += [*reversed(tail), ListVariable(items[before:before + rest]), *reversed(items[:before])]
+    tail = items[before + rest :]
+    frame.stack += [
+        *reversed(tail),
+        ListVariable(items[before : before + rest]),
+        *reversed(items[:before]),
+    ]
 
 
 @opcode("BINARY_SUBSCR")
@@ -134,14 +139,20 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
             raise WouldRaise(error) from None
         if not isinstance(found, list):
             return found
-        return ListVariable(found) if isinstance(owner, ListVariable) else _tuple_part(vm, owner, found)
+        return (
+            ListVariable(found)
+            if isinstance(owner, ListVariable)
+            else _tuple_part(vm, owner, found)
+        )
     return folded(vm, "subscript", lambda o, k: o[k], owner, key)
 
 
 def _tuple_part(vm: Interpreter, owner: TupleVariable, items: list[Variable]) -> Variable:
     if type(owner.value) in (tuple, type(None)):
         return TupleVariable(items)
-    return Constant(type(owner.value)(python_value(vm, item) for item in items))  # a Size's slice is a Size
+    return Constant(
+        type(owner.value)(python_value(vm, item) for item in items)
+    )  # a Size's slice is a Size
 
 
 def key_of(vm: Interpreter, variable: Variable) -> Any:
@@ -156,7 +167,9 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
 def store_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     value, variable, key = frame.pop(3)
     owner = vm.look(variable)
-    if getattr(owner, "value", None) is not None or not isinstance(owner, (ListVariable, DictVariable)):
+    if getattr(owner, "value", None) is not None or not isinstance(
+        owner, (ListVariable, DictVariable)
+    ):
         name = "x[...] =" if isinstance(owner, TensorVariable) else ""
         if name:
             raise Break("inplace-operator", name=name, pure="where")

@@ -1,4 +1,6 @@
-"""Jumps, loops and return: which way to go is decided by values that are constants of the variant."""
+"""Jumps, loops and return: which way to go is decided by values that are constants of the
+variant."""
+
 from __future__ import annotations
 
 from ..breaks import Break, WouldRaise
@@ -99,7 +101,7 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     if isinstance(value, ListVariable):
         return list(vm.looker.items(value))
     if isinstance(value, IteratorVariable):
-        rest, value.index = value.items[value.index:], len(value.items)
+        rest, value.index = value.items[value.index :], len(value.items)
         return rest
     if isinstance(value, DictVariable) and value.value is None:
         return [Constant(key) for key in value.items]
@@ -115,7 +117,9 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
 @opcode("GET_ITER")
 def get_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     value = vm.look(frame.stack.pop())
-    if isinstance(value, ListVariable):  # a loop may append to the list it runs over: share its items
+    if isinstance(
+        value, ListVariable
+    ):  # a loop may append to the list it runs over: share its items
         frame.stack.append(IteratorVariable(vm.looker.items(value)))
     elif isinstance(value, IteratorVariable):
         frame.stack.append(value)

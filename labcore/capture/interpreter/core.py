@@ -1,10 +1,16 @@
-"""The loop: from where the frames stand to the return of the outermost one, or to an instruction that is CPython's.
+"""The loop: from where the frames stand to the return of the outermost one, or to an instruction
+that is CPython's.
 
-In: a function and the values of one call.  Out: `Captured`: the result's variable or the `Break`, and the graph's tracer.
-Invariant: nothing of the user's program is executed. It reads the call's values, under guards, and writes graph nodes.
-Callees are frames on the same list, not recursion, so capture needs no Python stack and every frame is at hand where it stops.
-Dynamo does the same in `symbolic_convert.py`, but restarts its analysis where it breaks; a handler here changes nothing first.
+In: a function and the values of one call.  Out: `Captured`: the result's variable or the `Break`,
+and the graph's tracer.
+Invariant: nothing of the user's program is executed. It reads the call's values, under guards,
+and writes graph nodes.
+Callees are frames on the same list, not recursion, so capture needs no Python stack and every
+frame is at hand where it stops.
+Dynamo does the same in `symbolic_convert.py`, but restarts its analysis where it breaks; a
+handler here changes nothing first.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -12,7 +18,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from ...guards import GuardBuilder, source
+from ...guards import GuardBuilder, Source, source
 from ...trace import Origin
 from ..breaks import Break, WouldRaise
 from ..frame import SymbolicFrame, enter
@@ -39,7 +45,9 @@ class Captured:
 class Interpreter:
     """Captures one call of `function` with `values`, one a parameter slot."""
 
-    def __init__(self, function: FunctionType, values: tuple[Any, ...], builder: GuardBuilder) -> None:
+    def __init__(
+        self, function: FunctionType, values: tuple[Any, ...], builder: GuardBuilder
+    ) -> None:
         self.builder, self.looker = builder, Looker(builder)
         self.operators = OperatorCalls(self)
         self.result: Variable | None = None
@@ -49,7 +57,8 @@ class Interpreter:
         self.look, self.lazy = self.looker.look, self.looker.lazy
 
     def run(self) -> Captured:
-        """Interpret to the end. Raises WouldRaise where CPython would raise out of the outermost frame."""
+        """Interpret to the end. Raises WouldRaise where CPython would raise out of the outermost
+        frame."""
         try:
             self.frames.append(self._outermost())
             self._loop()
@@ -64,7 +73,8 @@ class Interpreter:
         sources = {name: source.local(name) for name in parameter_names(code)}
         self.parameters = tuple(builder.parameter(where) for where in sources.values())
         bound: dict[str, Variable] = {
-            name: self.lazy(where, value) for (name, where), value in zip(sources.items(), self.values)
+            name: self.lazy(where, value)
+            for (name, where), value in zip(sources.items(), self.values)
         }
         cells: list[Variable] = []
         for name, cell in zip(code.co_freevars, self.function.__closure__ or ()):
@@ -73,23 +83,24 @@ class Interpreter:
         if code.co_flags & GENERATOR_FLAGS:
             raise _at_start(Break("generator", name=code.co_qualname), self.function)
         known = FunctionVariable(code, self.function.__globals__, cells=cells, value=self.function)
-        return enter(known, self._fresh_packs(code, bound))
-
-    def _fresh_packs(self, code: Any, bound: dict[str, Variable]) -> dict[str, Variable]:
-        """*args and **kwargs are made by the call, so they are nobody else's: what counts is in them."""
-        values = dict(zip(parameter_names(code), self.values))
-        for name, value in values.items():
-            lazy = bound[name]
+        for name, value in zip(sources, self.values):
             if name == varargs_name(code):
-                home = self.builder.load(lazy.source)  # type: ignore[attr-defined]
-                self.looker.length(name, home, len(value))
-                items: list[Variable] = [self.lazy(lazy.source.item(n), v) for n, v in enumerate(value)]  # type: ignore
-                bound[name] = TupleVariable(items, value, home=home)
+                bound[name] = self._varargs(sources[name], value)
             elif name == varkeywords_name(code):
-                self.looker.keys(name, self.builder.load(lazy.source), value)  # type: ignore[attr-defined]
-                bound[name] = DictVariable(
-                    {key: self.lazy(lazy.source.item(key), v) for key, v in value.items()})  # type: ignore
-        return bound
+                bound[name] = self._varkeywords(sources[name], value)
+        return enter(known, bound)
+
+    def _varargs(self, where: Source, value: tuple[Any, ...]) -> Variable:
+        """The call made this tuple, so it is nobody else's: what counts is in it."""
+        home = self.builder.load(where)
+        self.looker.length(where.name, home, len(value))
+        items: list[Variable] = [self.lazy(where.item(n), item) for n, item in enumerate(value)]
+        return TupleVariable(items, value, home=home)
+
+    def _varkeywords(self, where: Source, value: dict[str, Any]) -> Variable:
+        """The call made this dict: it may be changed, and a new one is as good."""
+        self.looker.keys(where.name, self.builder.load(where), value)
+        return DictVariable({key: self.lazy(where.item(key), item) for key, item in value.items()})
 
     def _loop(self) -> None:
         for _ in range(MAX_STEPS):
@@ -145,11 +156,17 @@ class Interpreter:
 def parameter_names(code: Any) -> tuple[str, ...]:
     """Names of the slots a call fills: positional, keyword-only, *args, **kwargs."""
     count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_varnames[:count + bool(code.co_flags & VARARGS) + bool(code.co_flags & VARKEYWORDS)]
+    return code.co_varnames[
+        : count + bool(code.co_flags & VARARGS) + bool(code.co_flags & VARKEYWORDS)
+    ]
 
 
 def varargs_name(code: Any) -> str | None:
-    return code.co_varnames[code.co_argcount + code.co_kwonlyargcount] if code.co_flags & VARARGS else None
+    return (
+        code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        if code.co_flags & VARARGS
+        else None
+    )
 
 
 def varkeywords_name(code: Any) -> str | None:

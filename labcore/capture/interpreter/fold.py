@@ -1,7 +1,9 @@
 """Python arithmetic on constants, done while capturing.
 
-Invariant: only values of the interpreter's own immutable types and of the lab's are computed with, so no user code runs.
+Invariant: only values of the interpreter's own immutable types and of the lab's are computed
+with, so no user code runs.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -33,12 +35,16 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
     if isinstance(value, TupleVariable):
         items = tuple(python_value(vm, item) for item in value.items)
         return Size(items) if type(value.value) is Size else items
+    if isinstance(value, ListVariable):
+        return [python_value(vm, item) for item in vm.looker.items(value)]
     if isinstance(value, SliceVariable):
         return slice(*(python_value(vm, part) for part in value.parts))
     raise Break("operation", what=f"a {value.kind} where a constant is needed")
 
 
-def folded(vm: Interpreter, what: str, function: Callable[..., Any], *variables: Variable) -> Variable:
+def folded(
+    vm: Interpreter, what: str, function: Callable[..., Any], *variables: Variable
+) -> Variable:
     """The constant that `function` gives. Raises WouldRaise for what it raises."""
     values = []
     for variable in variables:

@@ -1,4 +1,5 @@
 """`is`: decided by looking at identities only, guarded by as little as settles it."""
+
 from __future__ import annotations
 
 from typing import Any
@@ -17,7 +18,11 @@ def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
     if isinstance(b, Lazy) and not isinstance(a, Lazy):
         a, b = b, a
     other = b.seen if isinstance(b, Lazy) else b
-    if isinstance(a, Lazy) and isinstance(other, Constant) and any(other.value is s for s in SINGLETONS):
+    if (
+        isinstance(a, Lazy)
+        and isinstance(other, Constant)
+        and any(other.value is s for s in SINGLETONS)
+    ):
         return _against_singleton(vm, a, other.value)
     if isinstance(a, Lazy) and isinstance(b, Lazy):
         return _two_inputs(vm, a, b)
@@ -38,7 +43,9 @@ def _against_singleton(vm: Interpreter, lazy: Lazy, value: Any) -> bool:
         code = f"{home} is {'' if hit else 'not '}{value!r}"
         words = f"{name!r} is {'no longer' if hit else 'now'} {value!r}"
         expected = f"{'' if hit else 'not '}{value!r}"
-        vm.builder.add(kinds.condition("ID_MATCH", name, code, home, expected, words, vm.builder.origin))
+        vm.builder.add(
+            kinds.condition("ID_MATCH", name, code, home, expected, words, vm.builder.origin)
+        )
     return hit
 
 
@@ -47,10 +54,20 @@ def _two_inputs(vm: Interpreter, a: Lazy, b: Lazy) -> bool:
     first, second = vm.builder.load(a.source), vm.builder.load(b.source)
     if first != second:
         name = f"{a.source.name}, {b.source.name}"
-        words = f"{a.source.name!r} and {b.source.name!r} are {'no longer' if hit else 'now'} the same object"
+        change = "no longer" if hit else "now"
+        words = f"{a.source.name!r} and {b.source.name!r} are {change} the same object"
         code = f"{first} is {'' if hit else 'not '}{second}"
-        vm.builder.add(kinds.condition("DUPLICATE_INPUT", name, code, first, "the same" if hit else "different",
-                                       words, vm.builder.origin))
+        vm.builder.add(
+            kinds.condition(
+                "DUPLICATE_INPUT",
+                name,
+                code,
+                first,
+                "the same" if hit else "different",
+                words,
+                vm.builder.origin,
+            )
+        )
     return hit
 
 
@@ -60,7 +77,8 @@ def _object(variable: Variable) -> Any:
 
 
 def _two_constants(a: Any, b: Any) -> bool:
-    """Numbers and texts are compared by value nowhere: whether equal ones are one object is CPython's own business."""
+    """Numbers and texts are compared by value nowhere: whether equal ones are one object is
+    CPython's own business."""
     if type(a) is not type(b):
         return False
     if type(a) in COMPARED_BY_VALUE and a == b:

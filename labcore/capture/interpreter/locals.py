@@ -1,4 +1,5 @@
 """Variables and the value stack: instructions that only move values."""
+
 from __future__ import annotations
 
 import builtins

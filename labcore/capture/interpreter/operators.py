@@ -1,11 +1,13 @@
 """Operators: on tensors they become nodes, on constants they are computed now."""
+
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
 from typing import Any
 
-from ..breaks import Break
+from ...tensor.methods import Methods
+from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..variables import (
@@ -45,6 +47,7 @@ COMPARE: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
     ">": ("gt", "lt", operator.gt),
     ">=": ("ge", "le", operator.ge),
 }
+CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "UNARY_NEGATIVE": ("neg", operator.neg),
     "UNARY_INVERT": ("invert", operator.invert),
@@ -56,19 +59,43 @@ def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     """a symbol b."""
     a, b = vm.look(a), vm.look(b)
     name, function = BINARY[symbol]
-    if isinstance(a, TensorVariable):
-        return vm.operators.method(a, f"__{name}__", [b])
-    if isinstance(b, TensorVariable):
-        return vm.operators.method(b, f"__r{name}__", [a])
+    if isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
+        return _with_tensor(vm, symbol, a, b)
     if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
         return _sequence(vm, symbol, a, b)
     return folded(vm, f"{symbol}", function, a, b)
 
 
+def _with_tensor(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
+    """Python asks the left operand, then the right one."""
+    name, _ = BINARY[symbol]
+    if symbol in "%*" and not (_is_numeric(a) and _is_numeric(b)):
+        # Texts format with %, sequences repeat with *: that is not the tensor's to decide.
+        raise Break("operation", what=f"{symbol} of a {a.kind} and a {b.kind}")
+    result = None
+    if isinstance(a, TensorVariable) and hasattr(Methods, f"__{name}__"):
+        result = vm.operators.special(a, f"__{name}__", b)
+    elif isinstance(b, TensorVariable) and hasattr(Methods, f"__r{name}__"):
+        result = vm.operators.special(b, f"__r{name}__", a)
+    if result is None:
+        raise WouldRaise(TypeError(f"unsupported operand type(s) for {symbol}"))
+    return result
+
+
+def _is_numeric(value: Variable) -> bool:
+    return isinstance(value, TensorVariable) or (
+        isinstance(value, Constant) and type(value.value) in (int, float, bool, complex, type(None))
+    )
+
+
 def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     """Tuples and lists are joined and repeated; their items are not looked at."""
     if symbol == "+" and type(a) is type(b):
-        if isinstance(a, TupleVariable) and isinstance(b, TupleVariable) and type(a.value) in (tuple, type(None)):
+        if (
+            isinstance(a, TupleVariable)
+            and isinstance(b, TupleVariable)
+            and type(a.value) in (tuple, type(None))
+        ):
             return TupleVariable(a.items + b.items)
         if isinstance(a, ListVariable):
             return ListVariable(iterate(vm, a) + iterate(vm, b))
@@ -105,10 +132,13 @@ def compare_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 
 def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     name, mirrored, function = COMPARE[symbol]
-    if isinstance(a, TensorVariable):
-        return vm.operators.method(a, f"__{name}__", [b])
-    if isinstance(b, TensorVariable):
-        return vm.operators.method(b, f"__{mirrored}__", [a])
+    if isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
+        own, other, method = (a, b, name) if isinstance(a, TensorVariable) else (b, a, mirrored)
+        assert isinstance(own, TensorVariable)
+        result = vm.operators.special(own, f"__{method}__", other)
+        if result is None and symbol not in ("==", "!="):
+            raise WouldRaise(TypeError(f"{symbol!r} not supported"))
+        return Constant(symbol == "!=") if result is None else result  # by identity, then
     if isinstance(a, Constant) and isinstance(b, Constant) and symbol in ("==", "!="):
         by_identity = (type, type(len))
         if isinstance(a.value, by_identity) and isinstance(b.value, by_identity):
@@ -147,6 +177,7 @@ def contains_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 def contains(vm: Interpreter, container: Variable, item: Variable) -> bool:
     if isinstance(container, DictVariable):
         from .containers import key_of
+
         return vm.looker.has_key(container, key_of(vm, item))
     if isinstance(container, ListVariable):
         container = TupleVariable(vm.looker.items(container))
@@ -171,15 +202,15 @@ def intrinsic(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 def format_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     conversion, with_spec = ins.arg
     spec = frame.stack.pop() if with_spec else Constant("")
-    convert = {"": lambda v: v, "s": str, "r": repr, "a": ascii}[conversion]
     value = frame.stack.pop()
-    frame.stack.append(folded(vm, "f-string", lambda v, s: format(convert(v), s), value, spec))
+    if conversion:
+        value = folded(vm, "f-string", CONVERSIONS[conversion], value)
+    frame.stack.append(folded(vm, "f-string", format, value, spec))
 
 
 @opcode("CONVERT_VALUE")
 def convert_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    convert = (None, str, repr, ascii)[ins.arg]
-    assert convert is not None
+    convert = CONVERSIONS["sra"[ins.arg - 1]]
     frame.stack.append(folded(vm, "f-string", convert, frame.stack.pop()))
 
 

@@ -1,7 +1,10 @@
-"""The dispatch table: from an instruction's name (in the dialect of `bytecode.py`) to the function that interprets it.
+"""The dispatch table: from an instruction's name (in the dialect of `bytecode.py`) to the
+function that interprets it.
 
-Invariant: a handler raises `Break` or `WouldRaise` before it changes anything but its frame's stack, which is put back.
+Invariant: a handler raises `Break` or `WouldRaise` before it changes anything but its frame's
+stack, which is put back.
 """
+
 from __future__ import annotations
 
 from collections.abc import Callable

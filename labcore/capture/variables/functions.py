@@ -1,7 +1,9 @@
 """Python functions and what belongs to them.
 
-Invariant: a function from outside is known by its code and globals; its defaults and cells are read, and guarded, when used.
+Invariant: a function from outside is known by its code and globals; its defaults and cells are
+read, and guarded, when used.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -40,7 +42,8 @@ class FunctionVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class MethodVariable(Variable):
-    """`owner.name`, waiting to be called: a Python function with its first argument, or a method of a builtin type."""
+    """`owner.name`, waiting to be called: a Python function with its first argument, or a method
+    of a builtin type."""
 
     owner: Variable
     name: str

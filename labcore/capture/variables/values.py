@@ -1,9 +1,12 @@
 """Values as capture knows them.
 
-Invariant: a `Lazy` has not been looked at, so nothing about it is guarded; whoever looks (see `looking.py`) pays with a guard.
-`home` is the variable of the generated code that holds the value, or "" for one that was made inside.
+Invariant: a `Lazy` has not been looked at, so nothing about it is guarded; whoever looks (see
+`looking.py`) pays with a guard.
+`home` is the variable of the generated code that holds the value, or "" for one that was made
+inside.
 PyTorch has some eighty VariableTracker classes.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -36,7 +39,8 @@ class Lazy(Variable):
 
 @dataclass(eq=False, slots=True)
 class Constant(Variable):
-    """A Python value that is part of the variant: an atom, a builtin, a class, a module, an operator."""
+    """A Python value that is part of the variant: an atom, a builtin, a class, a module, an
+    operator."""
 
     value: Any
 
@@ -47,7 +51,8 @@ class Constant(Variable):
 
 @dataclass(eq=False, slots=True)
 class TensorVariable(Variable):
-    """A tensor: an input (`value`, and its placeholder once an operator reads it) or a node of the graph."""
+    """A tensor: an input (`value`, and its placeholder once an operator reads it) or a node of
+    the graph."""
 
     meta: TensorMeta
     node: Node | None = None
@@ -69,7 +74,8 @@ class TupleVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class ListVariable(Variable):
-    """A list. One from outside is read only; `items` is None until somebody reads it, so its length is not guarded."""
+    """A list. One from outside is read only; `items` is None until somebody reads it, so its
+    length is not guarded."""
 
     items: list[Variable] | None
     source: Source | None = None
@@ -78,7 +84,8 @@ class ListVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class DictVariable(Variable):
-    """A dict. One from outside is read only, key by key: `items` then holds the keys that were read."""
+    """A dict. One from outside is read only, key by key: `items` then holds the keys that were
+    read."""
 
     items: dict[Any, Variable]
     source: Source | None = None

@@ -1,4 +1,5 @@
 """Backends that count: how many graphs were captured, with how many operators."""
+
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -9,7 +10,8 @@ from ...tensor import Tensor
 
 
 class CompileCounter:
-    """A backend that runs graphs as they are. `frame_count` is graphs captured, `op_count` their operators."""
+    """A backend that runs graphs as they are. `frame_count` is graphs captured, `op_count` their
+    operators."""
 
     def __init__(self) -> None:
         self.frame_count = 0

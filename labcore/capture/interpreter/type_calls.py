@@ -1,0 +1,116 @@
+"""Calls that ask what something is (`type isinstance getattr` ...), and those of module operator.
+
+Invariant: only exact answers: a class that decides by its own code, or a metaclass, is a Break.
+"""
+
+from __future__ import annotations
+
+from ...tensor import Tensor
+from ..attributes import attribute, class_attribute, has_attribute
+from ..breaks import Break
+from ..variables import (
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    ListVariable,
+    MethodVariable,
+    ObjectVariable,
+    SliceVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+from .builtin_calls import RULES, Args, Rule, rule
+from .core import Interpreter
+from .fold import python_value
+from .operators import BINARY, COMPARE, binary, compare
+
+_MADE_INSIDE: dict[type, type] = {
+    TensorVariable: Tensor,
+    TupleVariable: tuple,
+    ListVariable: list,
+    DictVariable: dict,
+    SliceVariable: slice,
+    FunctionVariable: type(lambda: 0),
+}
+
+
+def type_of(vm: Interpreter, variable: Variable) -> type:
+    """type(value), for what can be told."""
+    value = vm.look(variable)
+    if isinstance(value, (Constant, ObjectVariable)):
+        return type(value.value)
+    known = getattr(value, "value", None)
+    if known is not None:
+        return type(known)
+    if type(value) not in _MADE_INSIDE:
+        raise Break("operation", what=f"type of a {value.kind}")
+    return _MADE_INSIDE[type(value)]
+
+
+@rule(type)
+def _type(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    if len(args) != 1 or kwargs:
+        raise Break("unknown-call", name="type() that makes a class")
+    return Constant(type_of(vm, args[0]))
+
+
+def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
+    value = vm.look(variable)
+    if isinstance(value, TupleVariable):
+        return tuple(cls for item in value.items for cls in _classes(vm, item))
+    if not isinstance(value, Constant) or not isinstance(value.value, type):
+        raise Break("operation", what=f"isinstance with a {value.kind}")
+    if type(value.value).__instancecheck__ is not type.__instancecheck__:
+        raise Break(
+            "operation",
+            what=f"isinstance with {value.value.__name__}, which decides by its own code",
+        )
+    return (value.value,)
+
+
+@rule(isinstance)
+def _isinstance(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    return Constant(issubclass(type_of(vm, args[0]), _classes(vm, args[1])))
+
+
+@rule(issubclass)
+def _issubclass(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    (cls,) = _classes(vm, args[0])
+    return Constant(issubclass(cls, _classes(vm, args[1])))
+
+
+@rule(callable)
+def _callable(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    value = vm.look(args[0])
+    if isinstance(value, (FunctionVariable, MethodVariable)):
+        return Constant(True)
+    return Constant(class_attribute(type_of(vm, value), "__call__")[0] is not None)
+
+
+@rule(getattr)
+def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    name = python_value(vm, args[1])
+    if len(args) == 3 and not has_attribute(vm, args[0], name):
+        return args[2]
+    return attribute(vm, args[0], name)
+
+
+@rule(hasattr)
+def _hasattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    return Constant(has_attribute(vm, args[0], python_value(vm, args[1])))
+
+
+# ---- the operator module ------------------------------------------------------------------------
+
+
+def _binary_function(symbol: str) -> Rule:
+    return lambda vm, args, kwargs: binary(vm, symbol, *args)
+
+
+def _comparison(symbol: str) -> Rule:
+    return lambda vm, args, kwargs: compare(vm, symbol, *(vm.look(arg) for arg in args))
+
+
+RULES.update({id(function): _binary_function(sign) for sign, (_, function) in BINARY.items()})
+RULES.update({id(function): _comparison(sign) for sign, (_, _, function) in COMPARE.items()})

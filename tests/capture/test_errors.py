@@ -1,0 +1,88 @@
+"""What eager raises is raised, with the user's line, and nothing is kept of the capture."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+import labcore as torch
+
+from .differential import check
+from .subjects import CONFIG, helper, x4
+
+
+def reads_undefined_name(x):
+    return x + undefined_name  # noqa: F821
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: f(),
+        lambda f: f(x4(), 1, 2),
+        lambda f: f(x4(), nope=1),
+        lambda f: f(x4(), x=1),
+    ],
+)
+def test_a_wrong_call_raises_what_eager_raises(call):
+    with pytest.raises(TypeError) as expected:
+        call(helper)
+    with pytest.raises(TypeError) as found:
+        call(torch.compile(helper, backend="eager"))
+    assert str(found.value) == str(expected.value)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x + torch.ones(3),
+        lambda x: x @ torch.ones(5, 5),
+        lambda x: x[9],
+        lambda x: x.view(3),
+        lambda x: x.nope,
+        lambda x: x(),
+        reads_undefined_name,
+        lambda x: helper(x, 1, 2, 3),
+        lambda x: helper(),
+        lambda x: (1, 2)[5],
+        lambda x: CONFIG["nope"],
+        lambda x: 1 / 0 * x,
+        lambda x: [a for a, b in (1, 2)],
+        lambda x: x.sum(dim=4),
+        lambda x: x & 1.5,
+        lambda x: len(3),
+        lambda x: "a" + 1,
+        lambda x: x[1.5],
+        lambda x: x + "a",
+        lambda x: x + None,
+        lambda x: torch.cat([x, torch.ones(2, 2)]),
+        lambda x: helper(x, factor=1, nope=2),
+        lambda x: math.nope,
+        lambda x: x.relu(1, 2, 3),
+        lambda x: iter(5),
+        lambda x: x.shape[7],
+        lambda x: sum(3),
+        lambda x: None.a,
+        lambda x: x[()][1, 2],
+    ],
+)
+def test_what_eager_raises_is_raised_and_nothing_is_kept(function):
+    report = check(function, x4())
+    assert not report.breaks and report.counter.frame_count == 0
+
+
+def raiser(x):
+    y = x * 2
+    if x.shape[0] == 4:
+        raise ValueError("four is bad")
+    return y
+
+
+def test_a_raise_statement_raises_with_the_users_line():
+    compiled = torch.compile(raiser, backend="eager")
+    with pytest.raises(ValueError, match="four is bad") as caught:
+        compiled(x4())
+    assert str(caught.traceback[-1].path) == __file__
+    assert caught.value.__context__ is None
+    assert compiled(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]
