@@ -140,6 +140,11 @@ REASONS: dict[str, Reason] = {
         "Loops over Python values are unrolled into the graph; this one makes it too long.",
         "Work on whole tensors instead of looping over elements, or compile the body of the loop.",
     ),
+    "unused-division": Reason(
+        "an integer division whose result is not used",
+        "Eagerly it raises when a divisor is 0; a graph drops what nobody uses, errors included.",
+        "Use the result, or remove the division.",
+    ),
     # ---- Python that has no rule
     "generator": Reason(
         "{name} is a generator or a coroutine",

@@ -70,11 +70,7 @@ class Looker:
             return Constant(value, home=constant)
         home = builder.load(source)
         if kind in kinds.ATOMS:
-            builder.add(
-                kinds.constant_match(
-                    name, home, value, builder.constant(value, source.hint), origin
-                )
-            )
+            builder.add(kinds.constant_match(name, home, value, origin))
             return Constant(value, home=home)
         twin = self.known.get(id(value))
         if twin is not None:

@@ -8,12 +8,13 @@ else runs.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from .. import dtypes
-from ..graph import GraphModule, verify
+from ..graph import Graph, GraphModule, Node, verify
 from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
 from ..guards.builder import variant_source
 from ..tensor import Tensor
@@ -58,6 +59,8 @@ class Region:
     @property
     def summary(self) -> str:
         """What capture did, in a line."""
+        if self.stop is not None:
+            return f"stopped: {self.stop.what}; {len(self.builder.guards)} guards"
         calls = self.graph_module.graph.calls if self.graph_module else []
         names = ", ".join(node.target_name for node in calls) or "no tensor operator"
         return f"bytecode to a graph: {names}, and {len(self.builder.guards)} guards"
@@ -74,9 +77,10 @@ def capture(function: FunctionType, values: tuple[Any, ...]) -> Region:
     try:
         if captured.result is not None:
             text = way_out.finish(captured.result)
+            _check_unused(vm.operators.tracer.graph, way_out.outputs)
         vm.looker.finish()
     except Break as late:
-        late.origin = vm.origin()
+        late.origin = late.origin or vm.origin()
         stop = stop or late
     parameters = vm.parameters
     if stop is not None:
@@ -108,6 +112,29 @@ def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Ten
     results = ", ".join(way_out.outputs.values()) + ("," if len(nodes) == 1 else "")
     call = f"{results} = graph({', '.join(tensor.home for tensor in used)})"
     return GraphModule(graph, name=vm.function.__name__), [tensor.value for tensor in used], [call]
+
+
+def _check_unused(graph: Graph, outputs: Iterable[Node]) -> None:
+    """What nobody reads is dropped, unless only its numbers tell whether eager would raise."""
+    live, todo = set(), list(outputs)
+    while todo:
+        node = todo.pop()
+        if node not in live:
+            live.add(node)
+            todo += node.all_input_nodes
+    for node in graph.calls:
+        if node not in live and _may_divide_by_zero(node):
+            stop = Break("unused-division")
+            stop.origin = node.origin
+            raise stop
+
+
+def _may_divide_by_zero(node: Node) -> bool:
+    """An integer division whose divisor is data, or zero."""
+    if node.target_name not in ("floor_divide", "remainder") or node.meta is None:
+        return False
+    divisor = node.args[1] if len(node.args) > 1 else node.kwargs.get("other")
+    return not node.meta.dtype.is_floating_point and (isinstance(divisor, Node) or divisor == 0)
 
 
 def _global_state(builder: GuardBuilder) -> None:

@@ -105,22 +105,25 @@ def _per_axis(name: str, what: str, expected: tuple[int, ...], actual: tuple[int
 # ---- Python values ------------------------------------------------------------------------------
 
 
-def constant_match(name: str, home: str, value: Any, constant: str, origin: Origin | None) -> Guard:
+def constant_match(name: str, home: str, value: Any, origin: Origin | None) -> Guard:
     """Type and value; numbers by their bits, so that -0.0 and nan are what they are."""
-    kind, expected = type(value), repr(value)
+    expected = repr(value)
+    type_ = {type(None): "NONE_MATCH", bool: "BOOL_MATCH"}.get(type(value), "EQUALS_MATCH")
+    mismatch = _differs("value", name, expected, _show)
+    return Guard(type_, name, same_value(home, value), home, expected, mismatch, origin)
+
+
+def same_value(home: str, value: Any) -> str:
+    """Python for "this very value": all these types are written as they print themselves."""
+    kind = type(value)
     if value is None or kind in (bool, type(...)):
-        type_, code = ("NONE_MATCH" if value is None else "BOOL_MATCH"), f"{home} is {expected}"
-    elif kind is float:
-        type_, code = "EQUALS_MATCH", f"type({home}) is float and {home}.hex() == {value.hex()!r}"
-    elif kind is complex:
-        bits = f"{home}.real.hex(), {home}.imag.hex()"
-        type_ = "EQUALS_MATCH"
-        code = f"type({home}) is complex and ({bits}) == {(value.real.hex(), value.imag.hex())}"
-    else:
-        type_, code = "EQUALS_MATCH", f"type({home}) is {kind.__name__} and {home} == {constant}"
-    return Guard(
-        type_, name, code, home, expected, _differs("value", name, expected, _show), origin
-    )
+        return f"{home} is {value!r}"
+    if kind is float:
+        return f"type({home}) is float and {home}.hex() == {value.hex()!r}"
+    if kind is complex:
+        bits = value.real.hex(), value.imag.hex()
+        return f"type({home}) is complex and ({home}.real.hex(), {home}.imag.hex()) == {bits}"
+    return f"type({home}) is {kind.__name__} and {home} == {value!r}"
 
 
 def _show(value: Any) -> str:

@@ -127,6 +127,12 @@ def helper(x):
     return x * int(x.sum())
 
 
+def unused_division(x):
+    n = x.to(torch.int64)
+    (n // n) + 1
+    return x
+
+
 CASES = {
     "data-dependent-branch": [
         branch,
@@ -166,6 +172,7 @@ CASES = {
     "opcode": [local_class],
     "deep-recursion": [deep],
     "too-long": [endless],
+    "unused-division": [unused_division],
     "unknown-method": [lambda x: x.detach()],
     "operation": [lambda x: x if TRUTHY else x + 1, lambda x: iter([x])],
 }
