@@ -98,11 +98,11 @@ _composite(
 
 
 def _reshape_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
-    shape = infer_size(shape, input.numel)
-    strides = view_strides(input, shape)
+    sizes = infer_size(shape, input.numel)
+    strides = view_strides(input, sizes)
     if strides is None:
-        return TensorMeta.contiguous(shape, input.dtype)
-    return TensorMeta(shape, strides, input.dtype)
+        return TensorMeta.contiguous(sizes, input.dtype)
+    return TensorMeta(sizes, strides, input.dtype)
 
 
 def _reshape_kernel(input: ndarray, shape: Sequence[int]) -> ndarray:
@@ -113,13 +113,13 @@ def _reshape_kernel(input: ndarray, shape: Sequence[int]) -> ndarray:
 
 
 def _reshape(input: Any, shape: Sequence[int]) -> Any:
-    shape = infer_size(shape, input.meta.numel)
-    if view_strides(input.meta, shape) is None:
+    sizes = reshape.meta(input.meta, shape).shape
+    if view_strides(input.meta, sizes) is None:
         input = clone(input, True)
-    return view(input, shape)
+    return view(input, sizes)
 
 
-reshape = _composite("reshape", _reshape_meta, _reshape_kernel, _reshape)
+reshape: Op = _composite("reshape", _reshape_meta, _reshape_kernel, _reshape)
 
 
 def flat_shape(shape: Sequence[int], start_dim: int, end_dim: int) -> tuple[int, ...]:
@@ -137,15 +137,16 @@ def _flatten_meta(input: TensorMeta, start_dim: int = 0, end_dim: int = -1) -> T
 
 
 def _flatten_kernel(input: ndarray, start_dim: int = 0, end_dim: int = -1) -> ndarray:
-    return _reshape_kernel(input, flat_shape(input.shape, start_dim, end_dim))
+    out = flatten.meta(meta_of(input), start_dim, end_dim)
+    return _reshape_kernel(input, out.shape)
 
 
 def _flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
-    shape = flat_shape(input.meta.shape, start_dim, end_dim)
+    shape = flatten.meta(input.meta, start_dim, end_dim).shape
     return input if shape == tuple(input.meta.shape) else reshape(input, shape)
 
 
-_composite("flatten", _flatten_meta, _flatten_kernel, _flatten)
+flatten: Op = _composite("flatten", _flatten_meta, _flatten_kernel, _flatten)
 
 
 def _t_meta(input: TensorMeta) -> TensorMeta:
@@ -155,8 +156,12 @@ def _t_meta(input: TensorMeta) -> TensorMeta:
 
 
 def _t(input: Any) -> Any:
-    _t_meta(input.meta)
+    t.meta(input.meta)
     return transpose(input, 0, 1) if input.meta.ndim == 2 else input
 
 
-_composite("t", _t_meta, lambda input: with_strides(input, _t_meta(meta_of(input))), _t)
+def _t_kernel(input: ndarray) -> ndarray:
+    return with_strides(input, t.meta(meta_of(input)))
+
+
+t: Op = _composite("t", _t_meta, _t_kernel, _t)

@@ -20,16 +20,23 @@ PyTorch keeps these rules in derivatives.yaml and generates C++ from them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
 from ..graph import TensorMeta
 from .op import OPS, Op
 
-Rule = Callable[..., Any]
+
+@dataclass(frozen=True)
+class Rule:
+    """A formula, and the names of what it reads besides `grad`."""
+
+    formula: Callable[..., Any]
+    reads: tuple[str, ...]
 
 
-def derivative(name: str, **rules: Rule) -> None:
+def derivative(name: str, **rules: Callable[..., Any]) -> None:
     """Give the operator `name` a rule for each named parameter, or raise ValueError."""
     op = OPS[name]
     known = {
@@ -39,12 +46,12 @@ def derivative(name: str, **rules: Rule) -> None:
         *op.signature.parameters,
         *(f"{p}_meta" for p in op.signature.parameters),
     }
-    for param, rule in rules.items():
-        unknown = {param, *signature(rule).parameters} - known
+    for param, formula in rules.items():
+        named = tuple(signature(formula).parameters)
+        unknown = {param, *named} - known
         if unknown:
             raise ValueError(f"derivative of {name}: no parameter {sorted(unknown)}")
-        rule.reads = tuple(p for p in signature(rule).parameters if p != "grad")  # type: ignore[attr-defined]
-        op.derivatives[param] = rule
+        op.derivatives[param] = Rule(formula, tuple(p for p in named if p != "grad"))
 
 
 def saves(op: Op, wanted: Iterable[str]) -> tuple[str, ...]:
@@ -75,7 +82,7 @@ def apply(rule: Rule, values: dict[str, Any], grad: Any, operand: Any) -> Any:
         name: meta_of(values[name[:-5]]) if name.endswith("_meta") else values[name]
         for name in rule.reads
     }
-    found = rule(grad, **read)
+    found = rule.formula(grad, **read)
     if isinstance(operand, (list, tuple)):
         return [fit(g, meta_of(o)) for g, o in zip(found, operand)]
     return fit(found, meta_of(operand))

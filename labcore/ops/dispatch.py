@@ -35,7 +35,7 @@ def install_eager(interpreter: Interpreter) -> None:
 
 
 def call(op: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
-    return (_stack.top or _eager).call(op, args, kwargs)
+    return (_stack.top or _eager).call(op, args, kwargs)  # type: ignore[union-attr]
 
 
 @contextmanager

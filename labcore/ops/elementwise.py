@@ -86,13 +86,13 @@ def unary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | 
         return rule.meta(input)
 
     def kernel(input: ndarray) -> ndarray:
-        if input.dtype in direct and input.flags.c_contiguous and input.ndim and input.size:
+        if input.dtype in types and is_simple(input):
             return quiet.run(compute, input)
         return run(rule, checked(meta_of(input)), compute, (input,))
 
-    direct = find_direct(compute, rule, 1) if direct is None else direct
+    types = find_direct(compute, rule, 1) if direct is None else direct
     checked = naming(name, meta)
-    return register(name, "pointwise", kernel, checked, ufunc=compute, direct=direct)
+    return register(name, "pointwise", kernel, checked, ufunc=compute, direct=types)
 
 
 def binary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset | None = None) -> Op:
@@ -102,13 +102,18 @@ def binary(name: str, compute: Compute, rule: Rule = Rule(), direct: frozenset |
         return rule.meta(input, other)
 
     def kernel(input: Any, other: Any) -> ndarray:
-        if is_direct(input, other, direct):
+        if is_direct(input, other, types):
             return quiet.run(compute, input, other)
         return run(rule, checked(*meta_of((input, other))), compute, (input, other))
 
-    direct = find_direct(compute, rule, 2) if direct is None else direct
+    types = find_direct(compute, rule, 2) if direct is None else direct
     checked = naming(name, meta)
-    return register(name, "pointwise", kernel, checked, ufunc=compute, direct=direct)
+    return register(name, "pointwise", kernel, checked, ufunc=compute, direct=types)
+
+
+def is_simple(array: ndarray) -> bool:
+    """Has it dimensions, elements, and no gaps? Then numpy lays its own results out rightly."""
+    return array.ndim > 0 and array.flags.c_contiguous and array.size > 0
 
 
 def is_direct(input: Any, other: Any, types: frozenset) -> bool:
@@ -117,21 +122,19 @@ def is_direct(input: Any, other: Any, types: frozenset) -> bool:
     Both contiguous and of one of these types, and `other` of the same shape, or of the last part of
     it, or a number.
     """
-    if type(input) is not ndarray or input.dtype not in types:
-        return False
-    if not (input.flags.c_contiguous and input.size):
+    if type(input) is not ndarray or input.dtype not in types or not is_simple(input):
         return False
     shape = input.shape
     if type(other) is ndarray:
         if other.dtype is not input.dtype or not other.flags.c_contiguous:
             return False
         if other.shape == shape:
-            return len(shape) > 0
+            return True
         # A size of 1 may carry an odd stride, which the general rule takes into account.
         return (
             1 not in shape and 0 < other.ndim < len(shape) and other.shape == shape[-other.ndim :]
         )
-    if 1 in shape or not shape:
+    if 1 in shape:
         return False
     if type(other) is int:  # small enough for every type; a bool tensor would become an integer
         return input.dtype.kind != "b" and -_SMALL <= other <= _SMALL

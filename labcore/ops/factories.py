@@ -17,7 +17,7 @@ from ..dtypes import dtype
 from ..graph import TensorMeta
 from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
-from .op import naming, register
+from .op import Op, naming, register
 from .promote import check_fits, number_dtype
 
 
@@ -46,20 +46,16 @@ def _full_like_meta(input: TensorMeta, fill_value: Any, dtype: dtype | None = No
     return TensorMeta(input.shape, dense_strides(input), dtype or input.dtype)
 
 
-full = register(
-    "full",
-    "factory",
-    lambda size, fill_value, dtype=None: _filled(full.meta(size, fill_value, dtype), fill_value),
-    _full_meta,
-)
-full_like = register(
-    "full_like",
-    "factory",
-    lambda input, fill_value, dtype=None: _filled(
-        full_like.meta(meta_of(input), fill_value, dtype), fill_value
-    ),
-    _full_like_meta,
-)
+def _full_kernel(size: Sequence[int], fill_value: Any, dtype: dtype | None = None) -> ndarray:
+    return _filled(full.meta(size, fill_value, dtype), fill_value)
+
+
+def _full_like_kernel(input: ndarray, fill_value: Any, dtype: dtype | None = None) -> ndarray:
+    return _filled(full_like.meta(meta_of(input), fill_value, dtype), fill_value)
+
+
+full: Op = register("full", "factory", _full_kernel, _full_meta)
+full_like: Op = register("full_like", "factory", _full_like_kernel, _full_like_meta)
 
 
 def _constant(name: str, value: int) -> None:

@@ -8,6 +8,7 @@ Invariant: no Python loops over elements; numpy is silenced by the caller.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def integer_power(base: ndarray, exponent: ndarray, out: Out = None) -> ndarray:
 
 
 # Exponents for which PyTorch multiplies or takes a root instead of calling pow.
-EXACT_POWERS = {
+EXACT_POWERS: dict[float, Callable[..., ndarray]] = {
     0.5: np.sqrt,
     -0.5: rsqrt,
     2: square,

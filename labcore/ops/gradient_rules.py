@@ -44,7 +44,7 @@ derivative(
     other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.floor_divide(input, other)),
 )
 derivative("neg", input=lambda grad: ops.neg(grad))
-derivative("relu", input=lambda grad, out: ops.where(ops.gt(out, 0), grad, 0.0))
+derivative("relu", input=lambda grad, out: ops.where(ops.le(out, 0), 0.0, grad))
 derivative("exp", input=lambda grad, out: ops.mul(grad, out))
 derivative("log", input=lambda grad, input: ops.div(grad, input))
 derivative("abs", input=lambda grad, input: ops.mul(grad, ops.sign(input)))

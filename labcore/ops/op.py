@@ -61,7 +61,7 @@ class Op:
         self.ufunc, self.direct = ufunc, direct
         self.alias = kind == "view"
         self.mutates = kind == "inplace"
-        self.derivatives: dict[str, Callable] = {}
+        self.derivatives: dict[str, Any] = {}
 
     @cached_property
     def signature(self) -> inspect.Signature:

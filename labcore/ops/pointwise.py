@@ -18,12 +18,24 @@ from .. import dtypes
 from ..graph import TensorMeta
 from . import formulas
 from .arrays import empty, meta_of, ndarray, quiet
-from .elementwise import Check, Rule, binary, find_direct, is_direct, result_layout, run, unary
+from .elementwise import (
+    Check,
+    Rule,
+    binary,
+    find_direct,
+    is_direct,
+    is_simple,
+    result_layout,
+    run,
+    unary,
+)
 from .op import Op, naming, register
 from .promote import check_fits, float_type, number_dtype, result_type
 
 ALL = frozenset(t.numpy for t in dtypes.ALL)
-NUMBERS = ALL - {dtypes.bool.numpy}
+FLOATS = frozenset(t.numpy for t in dtypes.ALL if t.is_floating_point)
+BOOL = frozenset({dtypes.bool.numpy})
+NUMBERS = ALL - BOOL
 
 
 # ---- what operators refuse ----------------------------------------------------------------------
@@ -141,21 +153,21 @@ binary("bitwise_xor", np.bitwise_xor, _bits("bitwise_xor_cpu"))
 unary("neg", np.negative, Rule(check=_NO_NEGATIVE))
 unary("relu", formulas.relu, Rule(check=_NO_RELU), direct=NUMBERS)
 unary("abs", np.absolute, Rule(check=missing("abs_cpu", dtypes.bool)))
-unary("sign", formulas.sign)
+unary("sign", formulas.sign, direct=NUMBERS)
 unary("square", formulas.square, SQUARE, direct=NUMBERS)
 unary("exp", np.exp, FLOATING)
 unary("log", np.log, FLOATING)
 unary("sqrt", np.sqrt, FLOATING)
-unary("rsqrt", formulas.rsqrt, FLOATING)
+unary("rsqrt", formulas.rsqrt, FLOATING, FLOATS)
 unary("reciprocal", np.reciprocal, FLOATING)
 unary("sin", np.sin, FLOATING)
 unary("cos", np.cos, FLOATING)
 unary("tanh", np.tanh, FLOATING)
-unary("sigmoid", formulas.sigmoid, FLOATING)
-unary("erf", formulas.erf, FLOATING)
+unary("sigmoid", formulas.sigmoid, FLOATING, FLOATS)
+unary("erf", formulas.erf, FLOATING, FLOATS)
 unary("logical_not", np.logical_not, TRUTH)
 unary("bitwise_not", np.invert, _bits("bitwise_not_cpu"))
-unary("isnan", formulas.isnan, TRUTH)
+unary("isnan", formulas.isnan, TRUTH, FLOATS)
 
 
 # ---- pow: integers by rules of their own, some exponents exactly
@@ -175,11 +187,14 @@ def _of_one(out: TensorMeta, input: TensorMeta) -> TensorMeta:
 
 
 def _pow_kernel(input: Any, exponent: Any) -> ndarray:
+    exact = None if isinstance(exponent, ndarray) else formulas.EXACT_POWERS.get(exponent)
+    if exact is not None and isinstance(input, ndarray) and input.dtype in FLOATS:
+        if is_simple(input):
+            return quiet.run(exact, input)
+        power = exact
+        out = _pow(*meta_of((input, exponent)))
+        return run(_POW, out, lambda x, _, out: power(x, out=out), (input, exponent))
     out = _pow(*meta_of((input, exponent)))
-    if isinstance(input, ndarray) and not isinstance(exponent, ndarray):
-        exact = formulas.EXACT_POWERS.get(exponent)
-        if exact is not None and out.dtype.is_floating_point:
-            return run(_POW, out, lambda x, _, out: exact(x, out=out), (input, exponent))
     compute: Callable = np.power if out.dtype.is_floating_point else formulas.integer_power
     return run(_POW, out, compute, (input, exponent))
 
@@ -206,7 +221,19 @@ def _where_meta(condition: TensorMeta, input: Any, other: Any) -> TensorMeta:
     return TensorMeta(shape, stride, type_)
 
 
+def _fits(condition: ndarray, input: Any, other: Any) -> bool:
+    """Of one shape and one float type, or a Python float, and nothing to check about them."""
+    first, second = (input, other) if isinstance(input, ndarray) else (other, input)
+    if not isinstance(first, ndarray) or first.dtype not in FLOATS or 1 in condition.shape:
+        return False
+    if first.shape != condition.shape or not first.flags.c_contiguous:
+        return False
+    return is_direct(first, second, FLOATS) and type(second) is not int
+
+
 def _where_kernel(condition: ndarray, input: Any, other: Any) -> ndarray:
+    if is_simple(condition) and condition.dtype in BOOL and _fits(condition, input, other):
+        return np.where(condition, input, other)
     result = empty(_where(*meta_of((condition, input, other))))
     np.copyto(result, other, casting="unsafe")
     np.copyto(result, input, casting="unsafe", where=condition)

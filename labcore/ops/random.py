@@ -9,7 +9,7 @@ there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import urandom
 from typing import Any
 
@@ -51,11 +51,11 @@ class Generator:
         return self._source
 
     @property
-    def state(self) -> dict[str, Any]:
+    def state(self) -> Mapping[str, Any]:
         return self._numpy.bit_generator.state
 
     @state.setter
-    def state(self, state: dict[str, Any]) -> None:
+    def state(self, state: Mapping[str, Any]) -> None:
         self._numpy.bit_generator.state = state
 
     def uniform(self, size: Sequence[int], type_: np.dtype) -> ndarray:

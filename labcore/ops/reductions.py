@@ -119,7 +119,8 @@ def _extreme(name: str, ufunc: np.ufunc) -> Op:
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."
             )
-        for one in () if everything or input.numel else (dim,) if isinstance(dim, int) else dim:
+        named = (dim,) if isinstance(dim, int) else dim or ()
+        for one in () if input.numel else named:
             if input.shape[wrap_dim(one, input.ndim)] == 0:
                 raise IndexError(f"{name}(): Expected reduction dim {one} to have non-zero size.")
         return _reduced(input, dim, keepdim, input.dtype)
