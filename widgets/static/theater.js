@@ -92,7 +92,17 @@ function viewed(first, order, e) {
   return clamp(order.indexOf(e.variant) - 1, 0, Math.max(0, order.length - VISIBLE));
 }
 
+/** States already folded, by trace and count: a beat is painted many times, its events do not change. */
+const folded = new WeakMap();
+
 function fold(trace, count) {
+  if (!folded.has(trace)) folded.set(trace, new Map());
+  const known = folded.get(trace);
+  if (!known.has(count)) known.set(count, foldAnew(trace, count));
+  return known.get(count);
+}
+
+function foldAnew(trace, count) {
   const st = opening(trace);
   for (const e of trace.events.slice(0, count)) {
     APPLY[e.kind](st, e);
