@@ -125,9 +125,9 @@ def _machine() -> Any:
 def _pipeline() -> Callable[..., Any]:
     """numba's pipeline, with pointers declared not to overlap.
 
-    What a kernel writes was allocated by the wrapper, or is a graph input that no other argument
-    overlaps; saying so spares loops the check (and with many buffers LLVM would rather not
-    vectorise than check them all).
+    Graphs are functional, so what a kernel writes was allocated by the wrapper and overlaps nothing
+    else.  Saying so spares loops the check; with many buffers LLVM would rather not vectorise than
+    check them all.
     """
     from numba.core.compiler import Compiler
 

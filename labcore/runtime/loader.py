@@ -20,6 +20,7 @@ import ctypes
 import os
 import threading
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy
@@ -106,6 +107,7 @@ def load(object_file: bytes, kernels: list[str], externals: list[str]) -> dict[s
         return {name: code.launcher(name) for name in kernels}
 
 
+@cache
 def host() -> tuple[str, str]:
     """The processor to compile for, name and features, as LLVM spells them.
 
