@@ -44,13 +44,13 @@ def record(
     """Give `outputs` a history in which `backward(*grads)` returns a gradient, or None, for each of
     `inputs`.
 
-    A result that nobody used comes to `backward` as zeros. Does nothing when nothing is being
+    A result that nobody used comes to `backward` as None. Does nothing when nothing is being
     recorded.
     """
     edges = [edge_of(t) for t in inputs]
     if not mode.grad or not any(edges):
         return
-    node = FunctionNode(name, edges, backward, [t.meta for t in outputs])
+    node = FunctionNode(name, edges, backward, len(outputs))
     for number, tensor in enumerate(outputs):
         if tensor.dtype.is_floating_point:
             attach(tensor, node, number)
@@ -221,7 +221,7 @@ def _walk_through(step: _Pending, pending: dict, heap: list, needed: dict | None
                     if tensor._grad is None
                     else ops.add(tensor._grad, arrived[number])
                 )
-    count = len(node.results) if type(node) is FunctionNode else 1
+    count = node.results if type(node) is FunctionNode else 1
     gradients = list(node.apply([arrived.get(n) for n in range(count)]))
     arrived.clear()
     gradients.reverse()  # so that each is let go of as it is handed on, in the order of the inputs

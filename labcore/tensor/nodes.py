@@ -231,7 +231,7 @@ class FunctionNode(Node):
     __slots__ = ("backward", "results")
 
     def __init__(
-        self, name: str, edges: Sequence[Edge | None], backward: Callable, results: list[TensorMeta]
+        self, name: str, edges: Sequence[Edge | None], backward: Callable, results: int
     ) -> None:
         super().__init__(name, edges)
         self.backward: Callable | None = backward
@@ -240,11 +240,7 @@ class FunctionNode(Node):
     def apply(self, grads: Grads) -> Grads:
         if self.backward is None:
             raise RuntimeError(SECOND_TIME)
-        full = [
-            ops.zeros(tuple(m.shape), m.dtype) if g is None else g
-            for g, m in zip(grads, self.results)
-        ]
-        found = self.backward(*full)
+        found = self.backward(*grads)
         if len(found) != len(self.edges):
             raise RuntimeError(
                 f"{self._name} returned {len(found)} gradients for {len(self.edges)} inputs"

@@ -1,0 +1,157 @@
+"""Writes, and what they do to the history of bases and views."""
+
+from __future__ import annotations
+
+import pytest
+
+import labcore as torch
+
+
+def leaf(*values: float) -> torch.Tensor:
+    return torch.tensor([float(v) for v in values], requires_grad=True)
+
+
+def test_without_gradients():
+    x = torch.ones(2)
+    assert x.add_(1) is x and x.relu_() is x and (x._version, x.grad_fn) == (2, None)
+    with torch.no_grad():
+        w = leaf(1, 2)
+        w.sub_(0.5)
+        w[0] = 9
+    assert w.tolist() == [9, 1.5] and w.is_leaf and w.requires_grad
+
+
+def test_history_goes_on():
+    x = leaf(1, -2)
+    y = x * 2
+    y.neg_()
+    y.mul_(torch.tensor([3.0, 5.0]))
+    assert y.grad_fn.name() == "MulBackward0" and y.tolist() == [-6, 20]
+    y.sum().backward()
+    assert x.grad.tolist() == [-6, -10]
+
+
+def test_the_overwritten_value_is_saved_where_the_rule_reads_it():
+    x, w = leaf(3, 4), leaf(5, 6)
+    y = x * 1
+    y.mul_(w)
+    y.sum().backward()
+    assert w.grad.tolist() == [3, 4] and x.grad.tolist() == [5, 6]
+
+
+def test_a_constant_becomes_part_of_the_history():
+    x, y = leaf(1, 2), torch.zeros(2)
+    y.add_(x)
+    y.mul_(3)
+    y.sum().backward()
+    assert y.requires_grad and x.grad.tolist() == [3, 3]
+
+
+def test_overwriting_ends_the_old_history():
+    for write in (lambda y: y.zero_(), lambda y: y.fill_(3), lambda y: y.copy_(torch.ones(2))):
+        x = leaf(1, 2)
+        y = x * 2
+        write(y)
+        y.sum().backward()
+        assert x.grad.tolist() == [0, 0]
+
+
+def test_writing_to_a_view_rewrites_the_base():
+    x, w = leaf(1, 2, 3), leaf(10)
+    y = x * 2
+    part, other = y[1:], y[0]
+    part.mul_(w)
+    assert [t.grad_fn.name() for t in (y, part, other)] == [
+        "CopySlices",
+        "AsStridedBackward0",
+        "AsStridedBackward0",
+    ]
+    (y.sum() + part.sum() + other).backward()
+    assert x.grad.tolist() == [4, 40, 40] and w.grad.tolist() == [2 * (4 + 6)]
+
+
+def test_a_view_of_a_view():
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x * 2
+    y.t()[1:][0].mul_(5)
+    assert y.tolist() == [[2, 10, 2], [2, 10, 2]]
+    y.sum().backward()
+    assert x.grad.tolist() == [[2, 10, 2], [2, 10, 2]]
+
+
+def test_assigning_into_a_base():
+    x, rows = leaf(1, 2), torch.zeros(3, 2)
+    rows[0] = x
+    rows[1] = rows[0] * 2
+    rows[2] = 7
+    kept = rows[1]
+    rows.sum().backward()
+    assert (
+        x.grad.tolist() == [3, 3]
+        and kept.requires_grad
+        and rows.tolist() == [[1, 2], [2, 4], [7, 7]]
+    )
+
+
+def test_writing_to_the_base_reaches_its_views():
+    x, base = leaf(1, 2), torch.zeros(2)
+    view = base[1]
+    base.add_(x)
+    assert view.requires_grad and view.item() == 2
+    view.backward()
+    assert x.grad.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (
+            lambda x: x.add_(1),
+            "a leaf Variable that requires grad is being used in an in-place operation.",
+        ),
+        (
+            lambda x: x[0].add_(1),
+            "a view of a leaf Variable that requires grad is being used in an in-place operation.",
+        ),
+        (lambda x: x.__setitem__(0, 1), "a view of a leaf Variable that requires grad"),
+        (
+            lambda x: torch.zeros(2).expand(3, 2).add_(1),
+            "more than one element of the written-to tensor",
+        ),
+        (
+            lambda x: torch.zeros(2).add_(torch.ones(3, 2)),
+            "output with shape [2] doesn't match the broadcast shape [3, 2]",
+        ),
+        (
+            lambda x: torch.zeros(2, dtype=torch.int64).add_(1.5),
+            "result type Float can't be cast to the desired output type",
+        ),
+    ],
+)
+def test_refusals(call, text):
+    with pytest.raises(RuntimeError) as caught:
+        call(leaf(1, 2))
+    assert text in str(caught.value)
+
+
+def test_a_refused_write_changes_nothing():
+    x = torch.zeros(2)
+    with pytest.raises(RuntimeError):
+        x.add_(torch.ones(3, 2))
+    assert x._version == 0 and x.tolist() == [0, 0]
+
+
+def test_a_view_taken_without_recording():
+    x = leaf(1, 2)
+    y = x * 2
+    with torch.no_grad():
+        view = y[0]
+    with pytest.raises(
+        RuntimeError, match="A view was created in no_grad mode and is being modified inplace"
+    ):
+        view.mul_(2)
+    y.mul_(2)
+    with pytest.raises(
+        RuntimeError, match="its base or another view of its base has been modified inplace"
+    ):
+        (view * 1).backward()
