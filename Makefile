@@ -63,17 +63,18 @@ lint: env
 pythons: env
 	$(BIN)/python -m tests.pythons $(UV) tests/capture tests/guards
 
-# torch, jax and numexpr, to compare with. Never needed by the lab itself.
+# torch, jax and numexpr, to compare with. Never needed by the lab itself; torch by pip, which takes
+# a CPU build where it is told of one.
+UNPEERED := jupyterlab anywidget ipywidgets nbval nbclient nbconvert playwright py-rattler
 peers: .peers/.ok
-	.peers/bin/python -m pytest -q -p no:xdist tests/peers
+	.peers/bin/python -m pytest -q -n $(JOBS) --dist loadfile tests/peers
 
 .peers/.ok: pyproject.toml uv.lock | $(UV)
 	$(PYTHON) -m venv .peers
 	$(UV) export --quiet --frozen --no-emit-project --no-hashes --no-default-groups --group test \
-	    $(patsubst %,--prune %,jupyterlab anywidget ipywidgets nbval nbclient nbconvert playwright py-rattler) \
-	    --output-file .peers/requirements.txt
-	.peers/bin/pip install --quiet --disable-pip-version-check -r .peers/requirements.txt \
-	    torch==2.13.0 jax==0.10.2 numexpr==2.14.2
+	    $(patsubst %,--prune %,$(UNPEERED)) --output-file .peers/requirements.txt
+	$(UV) pip install --quiet --python .peers -r .peers/requirements.txt jax==0.10.2 numexpr==2.14.2
+	.peers/bin/pip install --quiet --disable-pip-version-check torch==2.13.0
 	.peers/bin/python -c 'import torch, jax, numexpr'
 	@touch $@
 

@@ -35,6 +35,8 @@ def imported(path: pathlib.Path) -> set[str]:
             found |= {alias.name.partition(".")[0] for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             found.add(node.module.partition(".")[0])
+        elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "importorskip":
+            found |= {str(a.value) for a in node.args if isinstance(a, ast.Constant)}
     return found
 
 
