@@ -66,13 +66,13 @@ def sigmoid(x: ndarray, out: Out = None) -> ndarray:
 
 def floor_divide(a: ndarray, b: ndarray, out: Out = None) -> ndarray:
     """Rounded down. Raises RuntimeError for an integer divided by 0."""
-    _no_zero(b)
+    _no_zero(a, b)
     return np.floor_divide(a, b, out=out)
 
 
 def remainder(a: ndarray, b: ndarray, out: Out = None) -> ndarray:
     """Of the divisor's sign; a zero keeps the dividend's. RuntimeError for integers modulo 0."""
-    _no_zero(b)
+    _no_zero(a, b)
     if a.dtype.kind != "f":
         return np.remainder(a, b, out=out)
     rest = np.fmod(a, b)
@@ -81,8 +81,8 @@ def remainder(a: ndarray, b: ndarray, out: Out = None) -> ndarray:
     )
 
 
-def _no_zero(divisor: ndarray) -> None:
-    if divisor.dtype.kind != "f" and not divisor.all():
+def _no_zero(dividend: ndarray, divisor: ndarray) -> None:
+    if divisor.dtype.kind != "f" and dividend.size and not divisor.all():
         raise RuntimeError("ZeroDivisionError")
 
 

@@ -87,6 +87,7 @@ def test_the_note_shows_the_operands():
 def test_integers_divided_by_zero(name):
     with pytest.raises(RuntimeError, match="^ZeroDivisionError$"):
         ops.OPS[name].kernel(I, 0)
+    assert ops.OPS[name].kernel(I[:0], 0).shape == (0,)
 
 
 def test_overlapping_writes_are_refused():
