@@ -78,7 +78,7 @@ class Conversions:
             raise TypeError("len() of a 0-d tensor")
         return self.shape[0]
 
-    def __iter__(self) -> Iterator[Tensor]:
+    def __iter__(self: Any) -> Iterator[Tensor]:
         if not self.shape:
             raise TypeError("iteration over a 0-d tensor")
         return iter([self[i] for i in range(self.shape[0])])
@@ -86,7 +86,7 @@ class Conversions:
     def __contains__(self, element: Any) -> bool:
         return bool((self == element).array.any())
 
-    def __repr__(self) -> str:
+    def __repr__(self: Any) -> str:
         from .printing import tensor_text
 
         return tensor_text(self)

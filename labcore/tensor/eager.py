@@ -85,10 +85,8 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
     if source._base is None:
         out._base, out._view = source, ((step,), mode.grad)
     else:
-        out._base, out._view = (
-            source._base,
-            ((*source._view[0], step), source._view[1] and mode.grad),
-        )
+        steps, recorded = source._view
+        out._base, out._view = source._base, ((*steps, step), recorded and mode.grad)
     base = out._base
     out._requires_grad = base._requires_grad  # as in PyTorch: even when nothing is recorded
     if base._views is None:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .nodes import Node
     from .tensor import Tensor
 
 
@@ -22,10 +21,6 @@ class History:
     __slots__ = ()
 
     if TYPE_CHECKING:
-        _requires_grad: bool
-        _grad: Tensor | None
-        _output_number: int
-        grad_fn: Node | None
 
         def __getattr__(self, name: str) -> Any: ...
 
@@ -34,7 +29,7 @@ class History:
         return self._requires_grad
 
     @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
+    def requires_grad(self: Any, wanted: bool) -> None:
         if self.grad_fn is not None:
             if wanted:
                 return
@@ -52,7 +47,7 @@ class History:
             )
         self._requires_grad = bool(wanted)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+    def requires_grad_(self: Any, requires_grad: bool = True) -> Tensor:
         self.requires_grad = requires_grad
         return self
 
@@ -69,17 +64,17 @@ class History:
         return self._grad
 
     @grad.setter
-    def grad(self, value: Tensor | None) -> None:
+    def grad(self: Any, value: Tensor | None) -> None:
         if value is not None:
             _check_grad(self, value)
         self._grad = value
 
     @grad.deleter
-    def grad(self) -> None:
+    def grad(self: Any) -> None:
         self._grad = None
 
     def backward(
-        self,
+        self: Any,
         gradient: Tensor | None = None,
         retain_graph: bool | None = None,
         create_graph: bool = False,
@@ -90,7 +85,7 @@ class History:
 
         backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
-    def retain_grad(self) -> None:
+    def retain_grad(self: Any) -> None:
         """Keep `.grad` of this tensor too, though it is no leaf."""
         if not self._requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
@@ -98,7 +93,7 @@ class History:
             self.grad_fn.retain_grad(self)
 
     @property
-    def retains_grad(self) -> bool:
+    def retains_grad(self: Any) -> bool:
         return self.grad_fn is not None and self.grad_fn.retains(self)
 
 

@@ -20,6 +20,7 @@ from .nodes import UNRECORDED_VIEW, CopySlices, ViewNode
 from .recording import finish, prepare
 from .tensor import Tensor, storage_of
 
+
 def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     """Run an in-place operator."""
     target: Tensor = args[0]

@@ -86,7 +86,9 @@ class Methods:
 
     # ---- type and place ----
 
-    def to(self, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False) -> Tensor:
+    def to(
+        self: Any, *args: Any, dtype: Any = None, device: Any = None, copy: bool = False
+    ) -> Tensor:
         """Another dtype, or another tensor's; the tensor itself when nothing would change."""
         for arg in args:
             if isinstance(arg, dtypes.dtype):

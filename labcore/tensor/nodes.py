@@ -50,6 +50,7 @@ def edge_of(tensor: Tensor) -> Edge | None:
     return (tensor, 0) if node is None else (node, tensor._output_number)
 
 
+_BASE_WRITTEN = "its base or another view of its base has been"
 UNRECORDED_VIEW = (
     "A view was created in no_grad mode and {} modified inplace with grad mode enabled. Given that "
     "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
@@ -104,7 +105,7 @@ class Node:
         self.retained = {**(self.retained or {}), tensor._output_number: weakref.ref(tensor)}
 
     def retains(self, tensor: Tensor) -> bool:
-        return bool(self.retained) and tensor._output_number in self.retained
+        return self.retained is not None and tensor._output_number in self.retained
 
     def __repr__(self) -> str:
         return f"<{self._name} object at {id(self):#x}>"
@@ -189,7 +190,7 @@ class OperatorNode(Node):
                 found.append(grad)
         return found
 
-    def _through(self, rule: Callable | None, values: dict, grad: Any, operand: Any) -> Any:
+    def _through(self, rule: Any, values: dict, grad: Any, operand: Any) -> Any:
         if rule is not None:
             return derivatives.apply(rule, values, grad, operand)
         if self.op.kind in MAKES_ANEW:  # `fill_`, `zero_`: what was there before does not matter
@@ -265,7 +266,7 @@ class ViewNode(Node):
 
     def apply(self, grads: Grads) -> Grads:
         if not self.recorded:
-            raise RuntimeError(UNRECORDED_VIEW.format("its base or another view of its base has been"))
+            raise RuntimeError(UNRECORDED_VIEW.format(_BASE_WRITTEN))
         return [through_views(self.base, self.steps, grads[0])]
 
 

@@ -16,7 +16,6 @@ from .arguments import positional
 from .nodes import OperatorNode, edge_of, save
 from .tensor import Tensor
 
-
 Place = tuple[str, int]  # a parameter and its position
 
 

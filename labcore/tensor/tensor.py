@@ -12,6 +12,7 @@ Left out: named dimensions, sparse and quantized layouts, subclass dispatch, hoo
 from __future__ import annotations
 
 import copy
+import weakref
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,7 @@ from .size import Size
 from .storage import Storage, address
 
 if TYPE_CHECKING:
-    from .autograd import Node
+    from .nodes import Node, Step
 
 Layout = tuple[Size, tuple[int, ...], dtypes.dtype]
 
@@ -72,7 +73,13 @@ class Tensor(Conversions, History, Methods):
     grad_fn: Node | None
     _stride: tuple[int, ...]
     _requires_grad: bool
+    _grad: Tensor | None
+    _output_number: int  # set with grad_fn
     _base: Tensor | None
+    _view: tuple[tuple[Step, ...], bool]  # set with _base: the way from there, and was it recorded?
+    _views: list[weakref.ref[Tensor]] | None
+    _storage: Storage | None
+    _pointer: int | None
 
     def __new__(cls, *values: Any) -> Tensor:
         """`Tensor([1, 2])` or `Tensor(2, 3)`, as in PyTorch.

@@ -81,9 +81,8 @@ def _compare(actual: Any, expected: Any, path: tuple, options: _Options) -> None
     elif _all(pair, (int, float, np.number)) and not any(isinstance(v, bool) for v in pair):
         _compare_numbers(actual, expected, path, options)
     elif _all(pair, Tensor) or _all(pair, np.ndarray):
-        _compare_tensors(
-            *(v if isinstance(v, Tensor) else from_numpy(v) for v in pair), path, options
-        )
+        a, e = (v if isinstance(v, Tensor) else from_numpy(v) for v in pair)
+        _compare_tensors(a, e, path, options)
     else:
         raise TypeError(
             f"No comparison pair was able to handle inputs of type {type(actual)} and "
