@@ -64,7 +64,7 @@ def _training(gm: GraphModule, split: Split, joint: Joint, compiler: Compiler,
     cut = default_partition(joint)
     _report_cut(joint, cut, started)
     forward = compiler(GraphModule(cut.forward, gm.attrs, "ForwardGraph"), "forward")
-    backward = LazyBackward(cut.backward, gm.attrs, backward_compiler)
+    backward = LazyBackward(split.core, joint, cut, gm.attrs, backward_compiler)
     return training_region(forward, backward, Plan.of(joint, cut), split, gm.attrs)
 
 

@@ -10,7 +10,7 @@ operator table run under a `Tracer`, which is the same walk without the engine.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .. import ops
@@ -25,7 +25,7 @@ from .views import meta_of
 class Joint:
     """`graph` returns `outputs` values of the forward, then a gradient or None for each primal.
 
-    `tangent_of[k]` is the position of the output whose gradient tangents_{k+1} is.
+    `tangent_of` has, for each tangent, the position of the output whose gradient it is.
     """
 
     graph: Graph
@@ -48,28 +48,34 @@ class Joint:
         return self.graph.python_code("joint")
 
 
-def trace_joint(graph: Graph, wanted: Sequence[bool]) -> Joint:
-    """The forward graph followed by the gradients of those inputs that are `wanted`."""
+def trace_joint(graph: Graph, wanted: Sequence[bool], unused: Collection[int] = ()) -> Joint:
+    """The forward graph followed by the gradients of those inputs that are `wanted`.
+
+    From `unused` outputs nothing flows back: they have no tangent.
+    """
     verify(graph, functional=True)
     differentiable = _differentiable_nodes(graph, wanted)
-    tangent_of = tuple(i for i, value in enumerate(graph.outputs) if value in differentiable)
+    outputs = enumerate(graph.outputs)
+    tangents = dict(enumerate((i for i, value in outputs if value in differentiable), 1))
     joint = Graph()
     env = {
         node: joint.placeholder(f"primals_{i}", meta_of(node).with_grad(want), node.origin)
         for i, (node, want) in enumerate(zip(graph.placeholders, wanted), 1)
     }
     gradients = {}
-    for k, i in enumerate(tangent_of, 1):
-        output = graph.outputs[i]
-        gradients[output] = joint.placeholder(f"tangents_{k}", output.meta, output.origin)
+    for k, i in tangents.items():
+        if i not in unused:
+            output = graph.outputs[i]
+            gradients[output] = joint.placeholder(f"tangents_{k}", output.meta, output.origin)
     for node in graph.nodes:
         if node.op in ("get_attr", "call_function"):
             env[node] = joint.node_copy(node, env.__getitem__)
     _trace_backward(graph, joint, env, differentiable, gradients)
-    outputs = [map_nodes(value, env.__getitem__) for value in graph.outputs]
+    results = [map_nodes(value, env.__getitem__) for value in graph.outputs]
     grads = [gradients.get(node) for node in graph.placeholders]
-    joint.output((*outputs, *grads), graph.output_node.origin)
-    return Joint(verify(joint, functional=True), len(outputs), tangent_of)
+    joint.output((*results, *grads), graph.output_node.origin)
+    tangent_of = tuple(i for i in tangents.values() if i not in unused)
+    return Joint(verify(joint, functional=True), len(results), tangent_of)
 
 
 def _differentiable_nodes(graph: Graph, wanted: Sequence[bool]) -> set[Node]:

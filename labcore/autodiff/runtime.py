@@ -25,8 +25,9 @@ from ..tensor.nodes import Saved as SavedTensor
 from ..tensor.nodes import save
 from ..tensor.tensor import Tensor
 from .aliases import Split, split_aliases
-from .joint import Joint
-from .partition import Cut
+from .joint import Joint, trace_joint
+from .partition import Cut, cut_at
+from .passes import clean
 from .views import meta_of
 
 Boxed = Callable[[list[Any]], tuple]
@@ -60,28 +61,45 @@ def inference_region(compiled: Boxed) -> Callable[..., tuple]:
 
 
 class LazyBackward:
-    """The backward graph of one region, compiled when it is first called."""
+    """The backward of one region: for each set of outputs that gradients came for, a graph.
 
-    def __init__(self, graph: Graph, attrs: dict[str, Any], compiler: Compiler) -> None:
-        self.graph, self.attrs, self.compiler = graph, attrs, compiler
-        self.compile_id = trace.current_compile_id()
-        self.compiled: Boxed | None = None
+    It is compiled when it is first needed. AOTAutograd has one, and passes zeros for outputs that
+    were not used; zeros are not nothing, for 0 * inf is nan, and eager mode leaves those ways out.
+    """
+
+    def __init__(self, core: Graph, joint: Joint, cut: Cut, attrs: dict[str, Any],
+                 compiler: Compiler) -> None:
+        self.core, self.joint, self.cut, self.attrs = core, joint, cut, attrs
+        self.compiler, self.compile_id = compiler, trace.current_compile_id()
+        self.compiled: dict[tuple[bool, ...], Boxed] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, box: list[Any]) -> tuple:
-        return (self.compiled or self._compile())(box)
+    def given(self, used: tuple[bool, ...]) -> Boxed:
+        """The compiled backward for gradients of these outputs: `(*saved, *tangents) -> grads`."""
+        return self.compiled.get(used) or self._compile(used)
 
-    def _compile(self) -> Boxed:
+    def _compile(self, used: tuple[bool, ...]) -> Boxed:
         """Gradients that are views (of a tangent, say) are made outside, like outputs."""
         with self._lock, trace.compiling(self.compile_id):
-            if self.compiled is None:
+            if used not in self.compiled:
                 started = perf_counter()
-                split = split_aliases(self.graph)
-                self.compiled = compile_split(self.compiler, split, "backward", self.attrs)
+                split = split_aliases(self._graph(used))
+                compiled = compile_split(self.compiler, split, "backward", self.attrs)
+                self.compiled[used] = compiled
                 if trace.listening():
                     note = "backward: compiled at the first backward(), codegen included"
                     trace.emit(trace.Stage("autodiff", perf_counter() - started, note))
-        return self.compiled
+        return self.compiled[used]
+
+    def _graph(self, used: tuple[bool, ...]) -> Graph:
+        """The cut's backward graph; when not all outputs were used, one from the same saved."""
+        if all(used):
+            return self.cut.backward
+        unused = {i for i, is_used in zip(self.joint.tangent_of, used) if not is_used}
+        wanted = [meta_of(node).requires_grad for node in self.joint.primals]
+        joint = trace_joint(self.core, wanted, unused).after(clean)
+        names = {value.name for value in self.cut.saved}
+        return cut_at(joint, [node for node in joint.graph.nodes if node.name in names]).backward
 
 
 @dataclass(frozen=True)
@@ -151,10 +169,13 @@ def _saved(plan: Plan, tensors: tuple, results: tuple) -> list[Any]:
 def _pull_back(saved: list[Any], backward: LazyBackward, plan: Plan) -> Callable[..., list]:
     """The region's backward as the tape calls it: outputs' gradients in, inputs' gradients out."""
 
-    def pull_back(*grads: Tensor) -> list[Tensor | None]:
+    def pull_back(*grads: Tensor | None) -> list[Tensor | None]:
+        compiled = backward.given(tuple([grad is not None for grad in grads]))
         box = [_restored(value, kind) for value, (kind, _) in zip(saved, plan.saved)]
-        box.extend(_fitted(grad, meta) for grad, meta in zip(grads, plan.tangents))
-        found = backward(box)
+        for grad, meta in zip(grads, plan.tangents):
+            if grad is not None:
+                box.append(_fitted(grad, meta))
+        found = compiled(box)
         return [found[i] for i in plan.inputs]
     return pull_back
 

@@ -121,8 +121,8 @@ def inputs_of(program: Program) -> list[Any]:
 
 
 def differentiate(outputs: tuple, inputs: list[Any]) -> list[Any]:
-    """Gradients from an uneven gradient of every output that has a history."""
-    seen: dict[int, Any] = {id(t): t for t in outputs if t.grad_fn is not None}
+    """Gradients from an uneven gradient of every other output that has a history."""
+    seen: dict[int, Any] = {id(t): t for t in outputs[::2] if t.grad_fn is not None}
     loss = None
     for tensor in seen.values():
         weights = ops.reshape(ops.arange(1, tensor.numel() + 1), tuple(tensor.shape))

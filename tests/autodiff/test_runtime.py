@@ -374,3 +374,32 @@ def test_a_compiler_sees_no_view_and_no_repetition_among_gradients():
     compiler = Phases()
     compiled(double_relu, x, bias, compiler=compiler)(x, bias)[0].sum().backward()
     assert [n.name for n in compiler.graphs["backward"].graph.outputs] == ["where"]
+
+
+# ---- outputs that were not used -----------------------------------------------------------------
+
+def test_nothing_flows_back_from_an_output_that_was_not_used():
+    """Zeros would: the gradient of sqrt at 0 is inf, and 0 * inf is nan."""
+    x, y = floats(0.0, 4.0, grad=True), floats(1.0, 2.0, grad=True)
+    f = compiled(lambda x, y: (ops.mul(x, 3), ops.sqrt(ops.mul(x, y))), x, y)
+    f(x, y)[0].sum().backward()
+    assert x.grad.tolist() == [3.0, 3.0]
+    assert y.grad is None
+
+
+def test_each_set_of_used_outputs_has_its_backward():
+    x, y = floats(1.0, 2.0, grad=True), floats(3.0, 4.0, grad=True)
+    compiler = Phases()
+    function = lambda x, y: (ops.exp(ops.mul(x, y)), ops.sin(ops.mul(x, x)))
+    f = compiled(function, x, y, compiler=compiler)
+    expected = [torch.exp(x * y), torch.sin(x * x)]
+    for used in ([0], [1], [0, 1], [0], [1], [0, 1]):
+        outputs = f(x, y)
+        found = [
+            torch.autograd.grad([results[i] for i in used], [x, y], [torch.ones(2)] * len(used),
+                                retain_graph=results is expected, allow_unused=True)
+            for results in (outputs, expected)
+        ]
+        ours, eager = ([None if g is None else g.tolist() for g in side] for side in found)
+        assert ours == eager
+    assert compiler.phases == ["forward", "backward", "backward", "backward"]

@@ -1,7 +1,9 @@
-"""Compiled programs of the lab against PyTorch's eager mode, on every backend: the same answer, always."""
+"""Compiled programs of the lab against PyTorch's eager mode, on every backend: the same answer."""
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,57 +13,27 @@ from .pairs import check, lab, pair, same, torch
 
 BACKENDS = ["eager", "aot_eager", "inductor"]
 
-PROGRAMS = {
-    "the running example": "def f(x, y): return torch.relu(x + y) * 2",
-    "a chain": "def f(x, y):\n a = torch.sin(x) * y\n b = torch.exp(-a * a)\n return torch.tanh(a + b) / (1 + b)",
-    "a softmax": "def f(x, y):\n e = torch.exp(x - x.amax(-1, keepdim=True))\n return e / e.sum(-1, keepdim=True) * y",
-    "a mean and a variance": "def f(x, y):\n m = x.mean(-1, keepdim=True)\n d = x - m\n return d / torch.sqrt((d * d).mean(-1, keepdim=True) + 1e-5) * y",
-    "a matmul and a bias": "def f(x, y): return torch.relu(x @ y.t() + 1)",
-    "a reduction": "def f(x, y): return (x * y).sum()",
-    "two reductions": "def f(x, y): return (x * y).sum(0), (x + y).sum(1)",
-    "broadcasting": "def f(x, y): return x[:, :1] * y[:1] + x",
-    "a transposed result": "def f(x, y): return x.t() * y.t()",
-    "a view of an input": "def f(x, y): return x[0], y * 2",
-    "a view of a result": "def f(x, y):\n z = x * y\n return z[0], z.t(), z",
-    "an input": "def f(x, y): return y, x, x * y",
-    "twice the same": "def f(x, y):\n z = x * y\n return z, z",
-    "equal but not the same": "def f(x, y): return x * y, x * y",
-    "nothing but views": "def f(x, y): return x.view(-1), y.t()",
-    "a comparison": "def f(x, y): return x > y, torch.where(x > y, x, y)",
-    "integers": "def f(x, y): return (x * 4).to(torch.int64) // 2, x",
-    "double": "def f(x, y): return x.to(torch.float64) * y",
-    "joined": "def f(x, y): return torch.cat([x, y * 2], 1), torch.stack([x, y])",
-    "sliced": "def f(x, y): return x[:, 1:] * y[:, :-1] + x[0, 0]",
-    "expanded": "def f(x, y): return x[0].expand(2, 3) * y + x[:, :1].expand(2, 3)",
-    "clamped": "def f(x, y): return torch.clamp(x, -0.5, 0.5) + y.clamp(min=0)",
-    "powers": "def f(x, y): return x ** 2 + y ** 3 + 2 ** x",
-    "kinks": "def f(x, y): return torch.relu(x) + torch.abs(y) + torch.sign(x) + torch.maximum(x, y)",
-    "special functions": "def f(x, y): return torch.sigmoid(x) + torch.erf(y) + torch.rsqrt(x * x + 1) + torch.reciprocal(y * y + 1)",
-    "a loop": "def f(x, y):\n for i in range(3):\n  x = x * y + i\n return x",
-    "a dict": "def f(x, y):\n d = {'a': x + 1, 'b': y}\n return {'sum': d['a'] + d['b'], 'parts': [d['a'], d['b']]}",
-    "a branch on a shape": "def f(x, y): return x * 2 if x.shape[0] > 1 else y",
-    "a branch on a value": "def f(x, y):\n z = x * y\n if z.sum() > 0:\n  return z + 1\n return z - 1",
-    "a helper": "def g(a): return torch.relu(a) + 1\ndef f(x, y): return g(x) * g(y)",
-    "detach": "def f(x, y): return x.detach() * y",
-    "a gelu": "def f(x, y): return x * 0.5 * (1 + torch.erf(x * 0.7071067811865476)) + y",
-    "constants": "def f(x, y): return x + torch.ones(3) * torch.arange(3) + torch.zeros_like(y) + torch.full((2, 1), 0.5)",
-    "flattened": "def f(x, y): return x.t().reshape(-1) * y.flatten()",
-    "unused input": "def f(x, y): return torch.exp(x)",
-    "a permuted reduction": "def f(x, y): return (x.t() * y.t()).sum(0), x.permute(1, 0).amax(1)",
-    "a long chain of adds": "def f(x, y):\n z = x\n for i in range(40):\n  z = z + y * (0.1 * i)\n return z",
-    "a scalar result": "def f(x, y): return x.sum() * y.mean() + 3",
-    "nan and inf": "def f(x, y): return torch.log(x) + y / (x - x), torch.sqrt(y)",
-    "an in-place step": "def f(x, y):\n z = x * 2\n z += y\n z.mul_(3)\n return z",
-    "a written slice": "def f(x, y):\n z = x * 2\n z[0] = y[1]\n return z",
-}
+FILE = Path(__file__).with_name("programs.py")
+SOURCE = FILE.read_text()
+FUNCTIONS = [node for node in ast.parse(SOURCE).body if isinstance(node, ast.FunctionDef)]
+PROGRAMS = [node.name for node in FUNCTIONS if not node.name.startswith("_")]
+
+X = [[-1.5, 0.25, 2.0], [0.75, -0.125, 1.0]]
+Y = [[0.5, -2.0, 1.25], [1.0, 3.0, -0.75]]
 
 
-def functions(source: str, backend: str) -> tuple[Callable, Callable]:
-    """The program as a compiled function of the lab, and as an eager one of PyTorch."""
-    scopes = [{"torch": lab}, {"torch": torch}]
-    for scope in scopes:
-        exec(compile(source, "<program>", "exec"), scope)
-    return lab.compile(scopes[0]["f"], backend=backend), scopes[1]["f"]
+def program(name: str, module: Any, source: str = SOURCE) -> Callable:
+    """The function of that name, with `torch` being this module."""
+    scope = {"torch": module}
+    exec(compile(source, str(FILE) if source is SOURCE else "<program>", "exec"), scope)
+    return scope[name]  # type: ignore[return-value]
+
+
+def both(source: str, backend: str) -> Callable:
+    """`f` of a source text as one program for `check`: compiled in the lab, eager in PyTorch."""
+    ours = lab.compile(program("f", lab, source), backend=backend)
+    theirs = program("f", torch, source)
+    return lambda m, *tensors: (ours if m is lab else theirs)(*tensors)
 
 
 def leaves(value: Any) -> list[Any]:
@@ -76,28 +48,27 @@ def leaves(value: Any) -> list[Any]:
 def facts(results: list[Any], inputs: list[Any]) -> list[Any]:
     """Who is who, who shows whose memory, and who has a history."""
     everything = [*inputs, *results]
-    identity = [next(i for i, other in enumerate(everything) if other is t) for t in everything]
-    base = [next((i for i, other in enumerate(everything) if other is t._base), None) for t in everything]
-    return [identity, base, [t.is_leaf for t in everything], [t.requires_grad for t in everything]]
+
+    def place(tensor: Any) -> int | None:
+        return next((i for i, other in enumerate(everything) if other is tensor), None)
+
+    return [(place(t), place(t._base), t.is_leaf, t.requires_grad) for t in everything]
 
 
 def differentiate(m: Any, results: list[Any], inputs: list[Any]) -> list[Any]:
+    """The inputs' gradients from an uneven gradient of all results with a history."""
     unique = {id(t): t for t in results if t.requires_grad and t.grad_fn is not None}
-    loss = sum((t.to(m.float64) * m.arange(1, t.numel() + 1).reshape(t.shape)).sum() for t in unique.values())
-    if unique:
-        loss.backward()
+    for tensor in unique.values():
+        weights = m.arange(1, tensor.numel() + 1).reshape(tensor.shape)
+        (tensor.to(m.float64) * weights).sum().backward(retain_graph=True)
     return [t.grad for t in inputs]
 
 
-X = [[-1.5, 0.25, 2.0], [0.75, -0.125, 1.0]]
-Y = [[0.5, -2.0, 1.25], [1.0, 3.0, -0.75]]
-
-
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("grad", [(False, False), (True, True), (True, False)], ids=["no grad", "grad", "one grad"])
+@pytest.mark.parametrize("grad", [(False, False), (True, True), (True, False)], ids=repr)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_a_program(name: str, grad: tuple[bool, bool], backend: str) -> None:
-    ours, theirs = functions(PROGRAMS[name], backend)
+    ours, theirs = lab.compile(program(name, lab), backend=backend), program(name, torch)
     for _ in range(2):
         (x, tx), (y, ty) = pair(X, "float32", grad[0]), pair(Y, "float32", grad[1])
         a, b = leaves(ours(x, y)), leaves(theirs(tx, ty))
@@ -114,52 +85,74 @@ def same_gradients(ours: list[Any], theirs: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("layout", ["x.t().contiguous().t()", "x[:, ::2]", "x[:, :1].expand(2, 3)", "x[:0]", "x[0]", "x[0, 0]", "x.double()"])
+@pytest.mark.parametrize("layout", [
+    "x.t().contiguous().t()", "x[:, ::2]", "x[:, :1].expand(2, 3)", "x[:0]", "x[0]", "x[0, 0]",
+    "x.double()", "x[None].expand(2, 2, 3)", "x[1:, 1:]",
+])
 def test_inputs_of_any_layout(layout: str, backend: str) -> None:
-    ours, theirs = functions("def f(x): return torch.relu(x * 2 + 1), x.sum(), x + x", backend)
+    run = both("def f(x): return torch.relu(x * 2 + 1), x.sum(), x + x", backend)
     view = eval(f"lambda m, x: {layout}")
-    check(lambda m, x: (ours if m is lab else theirs)(view(m, x)), pair(X, "float32"), ulps=16)
+    check(lambda m, x: run(m, view(m, x)), pair(X, "float32"), ulps=16)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 @pytest.mark.parametrize("dtype", ["float64", "int64", "int32", "bool"])
 def test_inputs_of_any_type(dtype: str, backend: str) -> None:
-    ours, theirs = functions("def f(x): return x + 1, x * 2.5, x / 2, x.sum(), x == 1, torch.where(x > 0, x, 0)", backend)
-    check(lambda m, x: (ours if m is lab else theirs)(x), pair(np.array(X), dtype), ulps=16)
+    source = "def f(x): return x + 1, x * 2.5, x / 2, x.sum(), x == 1, torch.where(x > 0, x, 0)"
+    check(both(source, backend), pair(np.array(X), dtype), ulps=16)
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("source", [
-    "def f(x): return x + torch.ones(5)", "def f(x): return x @ x", "def f(x): return x.view(7)", "def f(x): return x.sum(4)",
-    "def f(x): return x[9]", "def f(x): return torch.cat([x, x[0]])", "def f(x): return x + 'a'", "def f(x): return 1 // 0 + x",
+@pytest.mark.parametrize("text", [
+    "x + torch.ones(5)", "x @ x", "x.view(7)", "x.sum(4)", "x[9]", "torch.cat([x, x[0]])",
+    "x + 'a'", "1 // 0 + x",
 ])
-def test_errors_are_those_of_eager_mode(source: str, backend: str) -> None:
-    ours, theirs = functions(source, backend)
-    check(lambda m, x: (ours if m is lab else theirs)(x), pair(X, "float32"))
+def test_errors_are_those_of_eager_mode(text: str, backend: str) -> None:
+    check(both(f"def f(x): return {text}", backend), pair(X, "float32"))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_grad_modes(backend: str) -> None:
-    ours, theirs = functions("def f(x): return torch.exp(x) * 2", backend)
+    f = both("def f(x): return torch.exp(x) * 2", backend)
 
-    def program(m, x):
-        f = ours if m is lab else theirs
-        before = f(x).requires_grad
+    def run(m, x):
+        before = f(m, x).requires_grad
         with m.no_grad():
-            inside = f(x).requires_grad
-        return before, inside, f(x).requires_grad, f(x.detach()).requires_grad, f(x)
+            inside = f(m, x).requires_grad
+        return before, inside, f(m, x).requires_grad, f(m, x.detach()).requires_grad, f(m, x)
 
-    check(program, pair(X, "float32", True))
+    check(run, pair(X, "float32", True))
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
 def test_values_written_after_the_call(backend: str) -> None:
-    ours, theirs = functions("def f(x):\n z = x * x\n return z, z[0], x[1]", backend)
+    f = both("def f(x):\n z = x * x\n return z, z[0], x[1]", backend)
 
-    def program(m, x):
-        z, row, part = (ours if m is lab else theirs)(x)
+    def run(m, x):
+        z, row, part = f(m, x)
         z.mul_(2)
         x.add_(10)
         return z, row, part
 
-    check(program, pair(X, "float32"))
+    check(run, pair(X, "float32"))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("text", [
+    "y.sum().backward(); y.sum().backward()",
+    "y.mul_(2); y.sum().backward()",
+    "x2.add_(1); y.sum().backward()",
+    "y.sum().backward(retain_graph=True); y.sum().backward()",
+    "(y * 2).sum().backward()",
+    "m.autograd.grad(y.sum(), [x, x2])",
+    "y.backward(m.ones(3, 2).t())",
+])
+def test_the_history_of_a_region(text: str, backend: str) -> None:
+    f = both("def f(x, y): return torch.exp(x * y), x + y", backend)
+
+    def run(m, x, x2):
+        y, z = f(m, x, x2)
+        exec(text, {"m": m, "x": x, "x2": x2, "y": y, "z": z})
+        return x.grad
+
+    check(run, pair(X, "float32", True), pair(Y, "float32"))

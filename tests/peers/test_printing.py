@@ -36,9 +36,11 @@ def test_many_elements(shape: tuple) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "x", "x * 2", "x.relu()", "x.sum()", "x.detach()", "x.view(2, 2)", "x > 0", "x.double()", "(x + 1)[0]", "x.mean()", "m.cat([x, x])", "x[1:]",
-    "x.shape", "x.size()", "x.dtype", "x.device", "x.stride()", "x.shape[1:]", "m.Size([2, 3])", "m.zeros(2, 0).shape", "x @ x",
-    "f'{x.sum():.3f}'", "f'{x}'", "str(x.tolist())", "x.sum().item()", "x.requires_grad", "m.device('cpu')", "m.tensor([1.5], dtype=m.float64)",
+    "x", "x * 2", "x.relu()", "x.sum()", "x.detach()", "x.view(2, 2)", "x > 0", "x.double()",
+    "(x + 1)[0]", "x.mean()", "m.cat([x, x])", "x[1:]", "x.shape", "x.size()", "x.dtype",
+    "x.device", "x.stride()", "x.shape[1:]", "m.Size([2, 3])", "m.zeros(2, 0).shape", "x @ x",
+    "f'{x.sum():.3f}'", "f'{x}'", "str(x.tolist())", "x.sum().item()", "x.requires_grad",
+    "m.device('cpu')", "m.tensor([1.5], dtype=m.float64)",
 ])
 def test_text(text: str) -> None:
     check(eval(f"lambda m, x: repr({text})"), pair([1.0, -2.0, 0.5, 3.25], "float32", True))

@@ -42,9 +42,11 @@ def test_type_of_new_tensors(value: object) -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "m.arange(3)", "m.arange(3.0)", "m.arange(1, 2, 0.25)", "m.full((2,), 1)", "m.full((2,), True)", "m.full((2,), 0.5)",
-    "m.zeros(2)", "m.ones(2, 3)", "m.zeros((2, 3), dtype=m.int64)", "m.zeros_like(m.arange(3))", "m.full_like(m.ones(2), 3)",
-    "m.ones_like(m.ones(2), dtype=m.int32)", "m.arange(5, 1, -2)", "m.arange(0)", "m.full((), 7)", "m.empty(2, 3).shape",
+    "m.arange(3)", "m.arange(3.0)", "m.arange(1, 2, 0.25)", "m.full((2,), 1)", "m.full((2,), True)",
+    "m.full((2,), 0.5)", "m.zeros(2)", "m.ones(2, 3)", "m.zeros((2, 3), dtype=m.int64)",
+    "m.zeros_like(m.arange(3))", "m.full_like(m.ones(2), 3)",
+    "m.ones_like(m.ones(2), dtype=m.int32)", "m.arange(5, 1, -2)", "m.arange(0)", "m.full((), 7)",
+    "m.empty(2, 3).shape",
 ])
 def test_factories(text: str) -> None:
     check(eval(f"lambda m: {text}"))
