@@ -1,6 +1,6 @@
 """Comparisons with PyTorch itself. `make peers` installs it apart from the lab and runs these.
 
-Elsewhere they are skipped: a module either imports `pairs`, which skips it, or its tests ask for the fixture `torch`.
+Elsewhere they are skipped: a module imports `pairs`, which skips it, or asks for the fixture.
 """
 from __future__ import annotations
 

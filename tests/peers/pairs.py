@@ -1,6 +1,7 @@
 """The lab and PyTorch side by side: the same program on both, and what must be the same afterwards.
 
-In: an array. Out: a tensor of each. A program is a function of (module, *tensors), run with `labcore` and with `torch`.
+In: an array.  Out: a tensor of each.
+A program is a function of (module, *tensors), run with `labcore` and with `torch`.
 """
 from __future__ import annotations
 
@@ -22,9 +23,9 @@ def pair(array: Any, dtype: str | None = None, requires_grad: bool = False,
          stride: tuple[int, ...] | None = None) -> tuple[Any, Any]:
     """The array as a tensor of the lab and one of PyTorch, with these strides (in elements)."""
     array = np.asarray(array, dtype=dtype and {"bool": "bool_"}.get(dtype, dtype))
-    ours, theirs = lab.tensor(array.tolist(), dtype=getattr(lab, str(array.dtype))), torch.tensor(array)
-    if array.size == 0:
-        ours = lab.zeros(array.shape, dtype=getattr(lab, str(array.dtype)))
+    ours, theirs = lab.zeros(array.shape, dtype=getattr(lab, str(array.dtype))), torch.tensor(array)
+    if array.size:
+        ours = lab.tensor(array.tolist(), dtype=ours.dtype)
     if stride is not None:
         order = sorted(range(array.ndim), key=lambda axis: -stride[axis])
         back = [order.index(axis) for axis in range(array.ndim)]
@@ -51,7 +52,7 @@ def check(program: Callable[..., Any], *pairs: tuple[Any, Any], ulps: int = 4) -
 
 
 def same(ours: Any, theirs: Any, ulps: int = 4) -> None:
-    """Equal in values, type, shape, strides, and whether gradients are wanted; exceptions in type and first line."""
+    """Equal in values, type, shape, strides, requires_grad; exceptions in type and first line."""
     if isinstance(theirs, Exception) or isinstance(ours, Exception):
         _same_error(ours, theirs)
     elif isinstance(theirs, (tuple, list)):
@@ -75,7 +76,7 @@ def _same_error(ours: Any, theirs: Any) -> None:
 def _first_line(error: Exception) -> str:
     text = str(error).splitlines()[0].strip()
     if "modified by an inplace operation" in text:
-        # Whose output the tensor was PyTorch reads off its newest history, and it ends with a hint at its own tools.
+        # PyTorch names the newest history of the tensor, and hints at its own tools.
         text = re.sub(r", which is output \d+ of \w+,", "", text)
         text = re.sub(r"(expected version \d+ instead).*", r"\1", text)
     return text
@@ -85,18 +86,20 @@ def _same_tensor(ours: Any, theirs: Any, ulps: int) -> None:
     assert type(ours) is lab.Tensor, f"{ours!r} where PyTorch has a tensor"
     assert str(ours.dtype) == str(theirs.dtype)
     assert tuple(ours.shape) == tuple(theirs.shape)
-    assert tuple(ours.stride()) == tuple(theirs.stride()), f"{ours.stride()} is not {theirs.stride()}: {tuple(ours.shape)}"
+    strides = tuple(ours.stride()), tuple(theirs.stride())
+    assert strides[0] == strides[1], f"strides of {tuple(ours.shape)}: {strides}"
     assert ours.requires_grad == theirs.requires_grad
     close(ours.detach().numpy(), theirs.detach().numpy(), ulps)
 
 
 def close(ours: np.ndarray, theirs: np.ndarray, ulps: int) -> None:
-    """Equal to a few units in the last place; nan equals nan, and zeros keep their sign when ulps is 0."""
+    """Equal to a few units in the last place; nan equals nan; 0 ulps: zeros keep their sign."""
     if theirs.dtype.kind != "f":
         np.testing.assert_array_equal(ours, theirs)
         return
     if ulps == 0:
-        np.testing.assert_array_equal(np.signbit(ours) & ~np.isnan(ours), np.signbit(theirs) & ~np.isnan(theirs))
+        signs = [np.signbit(a) & ~np.isnan(a) for a in (ours, theirs)]
+        np.testing.assert_array_equal(*signs)
         np.testing.assert_array_equal(ours, theirs)
         return
     tolerance = ulps * float(np.finfo(theirs.dtype).eps)

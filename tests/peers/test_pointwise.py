@@ -9,10 +9,10 @@ from .pairs import NAMES, check, pair
 EDGES = [-np.inf, -2.5, -1.0, -0.0, 0.0, 0.5, 1.0, 2.5, 3.0, np.inf, np.nan]
 WHOLE = [-7, -3, -1, 0, 1, 2, 5, 7]
 
-UNARY = ["relu", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "erf", "tanh", "sigmoid", "abs", "neg", "sign",
-         "reciprocal", "isnan", "square", "logical_not"]
-BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "maximum", "minimum", "eq", "ne", "lt", "le",
-          "gt", "ge", "logical_and", "logical_or", "logical_xor"]
+UNARY = ["relu", "exp", "log", "sqrt", "rsqrt", "sin", "cos", "erf", "tanh", "sigmoid", "abs",
+         "neg", "sign", "reciprocal", "isnan", "square", "logical_not"]
+BINARY = ["add", "sub", "mul", "div", "floor_divide", "remainder", "pow", "maximum", "minimum",
+          "eq", "ne", "lt", "le", "gt", "ge", "logical_and", "logical_or", "logical_xor"]
 BITWISE = ["bitwise_and", "bitwise_or", "bitwise_xor"]
 
 
@@ -36,8 +36,8 @@ def test_unary_signs_of_zero(name: str) -> None:
 @pytest.mark.parametrize("dtype", NAMES)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name: str, dtype: str) -> None:
-    column = np.array(values(dtype))[:, None]
-    check(lambda m, x, y: getattr(m, name)(x, y), pair(column, dtype), pair(values(dtype), dtype), ulps=16)
+    column, row = pair(np.array(values(dtype))[:, None], dtype), pair(values(dtype), dtype)
+    check(lambda m, x, y: getattr(m, name)(x, y), column, row, ulps=16)
 
 
 @pytest.mark.parametrize("dtype", NAMES)
@@ -71,7 +71,8 @@ def test_number_on_the_left(sign: str, number: object, dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-@pytest.mark.parametrize("limits", [(0, 1), (None, 1), (-1.5, None), (2, 1), (None, None)], ids=repr)
+@pytest.mark.parametrize(
+    "limits", [(0, 1), (None, 1), (-1.5, None), (2, 1), (None, None)], ids=repr)
 def test_clamp(limits: tuple, dtype: str) -> None:
     check(lambda m, x: m.clamp(x, *limits), pair(values(dtype), dtype))
 
@@ -79,13 +80,15 @@ def test_clamp(limits: tuple, dtype: str) -> None:
 @pytest.mark.parametrize("dtype", NAMES)
 @pytest.mark.parametrize("other", NAMES)
 def test_where(dtype: str, other: str) -> None:
-    check(lambda m, c, x, y: m.where(c, x, y), pair([[True], [False]]), pair(values(dtype)[:3], dtype), pair([1, 0, 1], other))
+    column, row = pair([[True], [False]]), pair(values(dtype)[:3], dtype)
+    check(lambda m, c, x, y: m.where(c, x, y), column, row, pair([1, 0, 1], other))
 
 
 @pytest.mark.parametrize("number", [0, 0.0, 2.5, True], ids=repr)
 @pytest.mark.parametrize("dtype", NAMES)
 def test_where_with_a_number(dtype: str, number: object) -> None:
-    check(lambda m, c, x: m.where(c, x, number), pair([True, False, True]), pair(values(dtype)[:3], dtype))
+    mask, row = pair([True, False, True]), pair(values(dtype)[:3], dtype)
+    check(lambda m, c, x: m.where(c, x, number), mask, row)
 
 
 def test_where_wants_a_bool() -> None:
@@ -124,13 +127,15 @@ def test_strides_of_a_result(first: str, second: str) -> None:
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
-@pytest.mark.parametrize("step", [
-    lambda m, x: m.relu(x), lambda m, x: x * 2, lambda m, x: x + m.ones(x.shape), lambda m, x: x.clone(),
-    lambda m, x: x.contiguous(), lambda m, x: m.zeros_like(x), lambda m, x: x.to(m.float64), lambda m, x: x > 1,
-    lambda m, x: m.where(x > 1, x, 0.0), lambda m, x: x + x[..., :1], lambda m, x: m.ones(4, 1, 1, 1) * x,
+@pytest.mark.parametrize("text", [
+    "m.relu(x)", "x * 2", "x + m.ones(x.shape)", "x.clone()", "x.contiguous()", "m.zeros_like(x)",
+    "x.to(m.float64)", "x > 1", "m.where(x > 1, x, 0.0)", "x + x[..., :1]",
+    "m.ones(4, 1, 1, 1) * x",
 ])
-def test_strides_after_a_step(layout: str, step) -> None:
-    check(lambda m, x: step(m, LAYOUTS[layout](m, x)), pair(np.arange(24.0).reshape(2, 3, 4), "float32"))
+def test_strides_after_a_step(layout: str, text: str) -> None:
+    step = eval(f"lambda m, x: {text}")
+    cube = pair(np.arange(24.0).reshape(2, 3, 4), "float32")
+    check(lambda m, x: step(m, LAYOUTS[layout](m, x)), cube)
 
 
 # ---- shapes that do not fit ---------------------------------------------------------------------
@@ -142,4 +147,5 @@ def test_sizes_that_do_not_match(shapes: tuple, name: str) -> None:
 
 
 def test_empty_tensors() -> None:
-    check(lambda m, x: (m.relu(x), x + 1, x * x, x.sum(), x.exp().reshape(0)), pair(np.zeros((2, 0)), "float32"))
+    empty = pair(np.zeros((2, 0)), "float32")
+    check(lambda m, x: (m.relu(x), x + 1, x * x, x.sum(), x.exp().reshape(0)), empty)

@@ -36,7 +36,8 @@ def test_reductions(dtype: str) -> None:
         check(lambda m, x: getattr(m, name)(x), pair([1, 0, 1], dtype))
 
 
-@pytest.mark.parametrize("value", [1, 1.0, True, [1, 2], [1, 2.0], [True, False], [True, 2], [[1], [2]], []], ids=repr)
+@pytest.mark.parametrize(
+    "value", [1, 1.0, True, [1, 2], [1, 2.0], [True, False], [True, 2], [[1], [2]], []], ids=repr)
 def test_type_of_new_tensors(value: object) -> None:
     check(lambda m: m.tensor(value))
 

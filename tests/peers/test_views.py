@@ -69,6 +69,10 @@ def test_errors(text: str) -> None:
     check(eval(f"lambda m, x: {text}"), pair(CUBE, "float32"))
 
 
+def squares():
+    return pair([[1.0, -2.0], [0.5, 4.0]], "float32"), pair([[3.0, 1.0], [-1.0, 2.0]], "float32")
+
+
 @pytest.mark.parametrize("text", [
     "x.add_(1)", "x.sub_(y)", "x.mul_(2)", "x.div_(2)", "x.pow_(2)", "x.relu_()", "x.exp_()",
     "x.copy_(y)", "x.fill_(3)", "x.zero_()", "x[0].add_(1)", "x[:, ::2].zero_()",
@@ -81,7 +85,7 @@ def test_in_place(text: str) -> None:
         result = step(m, x, y)
         return x, result, x._version, result is x
 
-    check(program, pair([[1.0, -2.0], [0.5, 4.0]], "float32"), pair([[3.0, 1.0], [-1.0, 2.0]], "float32"))
+    check(program, *squares())
 
 
 @pytest.mark.parametrize("text", [
@@ -103,4 +107,4 @@ def test_assignment(text: str) -> None:
         exec(text, scope)
         return x, scope["x"] is x, x._version > 0
 
-    check(program, pair([[1.0, -2.0], [0.5, 4.0]], "float32"), pair([[3.0, 1.0], [-1.0, 2.0]], "float32"))
+    check(program, *squares())
