@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import abc
 import enum
-from types import FunctionType, ModuleType
+import keyword
+from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from ..guards import Source, kinds
@@ -50,6 +51,8 @@ PLAIN_METACLASSES = (type, abc.ABCMeta)
 
 def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
     """variable.name."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise Break("attribute", name=name, what=f"a {variable.kind}")  # only getattr can ask this
     if isinstance(variable, Lazy) and type(variable.value) is ModuleType:
         # The module itself is not guarded: what counts is what the whole path leads to.
         return _of_module(vm, variable.value, name, variable.source)
@@ -148,10 +151,10 @@ def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
     """Python's lookup on a plain object: data descriptors, the instance, the class."""
     value, kind = owner.value, type(owner.value)
     where, shared = class_attribute(kind, name)
-    if class_attribute(kind, "__getattribute__")[0] is not object:
+    if class_attribute(kind, "__getattribute__")[0] not in (object, SimpleNamespace):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     if hasattr(type(shared), "__set__") or hasattr(type(shared), "__delete__"):
-        if type(shared).__name__ == "member_descriptor":  # a __slots__ entry is plain data
+        if type(shared) is MemberDescriptorType:  # a __slots__ entry is plain data
             return _read(vm, owner, name)
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     own = _own_attributes(value)

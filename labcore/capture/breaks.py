@@ -66,6 +66,11 @@ REASONS: dict[str, Reason] = {
         "Keep the value a tensor (sum, where, comparisons work on tensors), or call it after the "
         "compiled function.",
     ),
+    "tensor-as-number": Reason(
+        "a tensor is given to {name}() where a Python value is expected",
+        "A number such as a size or a fill value is part of the graph, and this one is data.",
+        "Pass a Python number, or use an operator that takes a tensor there.",
+    ),
     "data-dependent-shape": Reason(
         "the shape of the result of {name} depends on data",
         "Every shape in a graph is known while it is captured; this one needs the tensor's "

@@ -20,6 +20,7 @@ from ..dtypes import dtype
 from ..graph import Graph, Node, TensorMeta
 from ..ops import Op, Tracer
 from ..ops.dispatch import interpreting
+from ..tensor import Tensor
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
@@ -56,6 +57,10 @@ class Traced(Methods):
         return Size(self.meta.shape)
 
     @property
+    def _stride(self) -> tuple[int, ...]:
+        return self.meta.stride
+
+    @property
     def dtype(self) -> dtype:
         return self.meta.dtype
 
@@ -70,6 +75,10 @@ class Traced(Methods):
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         raise Break("operation", what="making a new leaf that requires grad")
+
+    # As in Tensor; without these Python would iterate by trying x[0], x[1] ...
+    __len__ = Tensor.__len__
+    __iter__ = Tensor.__iter__
 
     def __bool__(self) -> bool:
         raise Break("data-dependent-branch")
@@ -163,8 +172,15 @@ class OperatorCalls:
         except (Break, WouldRaise):
             raise
         except Exception as error:
-            raise WouldRaise(error) from error
+            raise self._what_is_wrong(function, error) from error
         return self._lift(result)
+
+    def _what_is_wrong(self, function: Callable[..., Any], error: Exception) -> Exception:
+        """The operator's own error, unless it only met a stand-in where it needs a number."""
+        confused = isinstance(error, (TypeError, AttributeError))
+        if confused and any(word in str(error) for word in ("TensorMeta", "Traced", "Node")):
+            return Break("tensor-as-number", name=getattr(function, "__name__", "an operator"))
+        return WouldRaise(error)
 
     def special(self, owner: TensorVariable, name: str, other: Variable) -> Variable | None:
         """owner.__name__(other), or None where that is NotImplemented."""

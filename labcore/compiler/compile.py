@@ -9,6 +9,7 @@ original would.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from types import FunctionType, MethodType
 from typing import Any
@@ -98,8 +99,20 @@ def _compile_function(function: FunctionType, options: Options) -> Callable[...,
     state = State(function, options)
     compiled, state.run_eagerly = dispatcher(function, state)
     assert isinstance(compiled, FunctionType)
+    state.print_anew = functools.partial(_print_anew, weakref.ref(compiled), state)
     means(compiled, _inline)
     return compiled
+
+
+def _print_anew(ref: weakref.ref[FunctionType], state: State) -> None:
+    """Give a compiled function the signature that its original has now."""
+    compiled = ref()
+    if compiled is not None:
+        fresh, state.run_eagerly = dispatcher(state.function, state)
+        assert isinstance(fresh, FunctionType)
+        compiled.__globals__.update(fresh.__globals__)
+        compiled.__code__, compiled.__defaults__ = fresh.__code__, fresh.__defaults__
+        compiled.__kwdefaults__ = fresh.__kwdefaults__
 
 
 def _calling(target: Any) -> FunctionType:

@@ -29,7 +29,10 @@ ABSENT = Mark(
 
 TEMPLATE = """\
 def {name}({signature}):
-{defaults}    if {listening}():
+{defaults}    if {function}.__code__ is not {state}.code:
+        {state}.renew()
+        return {function}({call})
+    if {listening}():
         return {state}.traced(({slots}))
     try:
         outcome = {state}.cache.first({arguments})

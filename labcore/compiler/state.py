@@ -37,12 +37,21 @@ class State:
     def __init__(self, function: FunctionType, options: Options) -> None:
         self.function, self.options = function, options
         self.cache = VariantCache()
-        self.run_eagerly: Any = None  # set with the dispatcher
+        self.code = function.__code__
+        self.run_eagerly: Any = None  # set with the dispatcher, as is `print_anew`
+        self.print_anew: Any = None
         _states.add(self)
 
     @property
     def frame(self) -> FrameId:
         return frame_of(self.function.__code__)
+
+    def renew(self) -> None:
+        """The function was given other code, as a notebook's autoreload does: start afresh."""
+        with self.cache.lock:
+            self.cache.clear()
+            self.code = self.function.__code__
+            self.print_anew()
 
     # ---- a call that nobody watches ----
 

@@ -181,10 +181,12 @@ def length_match(name: str, home: str, length: int, origin: Origin | None) -> Gu
 def keys_match(
     name: str, home: str, keys: list[Any], constant: str, origin: Origin | None
 ) -> Guard:
+    """The same keys in the same order; 1 and True are equal, and not the same."""
     mismatch = _differs("keys of", name, repr(keys), lambda v: repr(list(v)))
-    return Guard(
-        "DICT_KEYS_MATCH", name, f"list({home}) == {constant}", home, repr(keys), mismatch, origin
-    )
+    code = f"list({home}) == {constant}"
+    if any(type(key) is not str for key in keys):
+        code += f" and list(map(type, {home})) == list(map(type, {constant}))"
+    return Guard("DICT_KEYS_MATCH", name, code, home, repr(keys), mismatch, origin)
 
 
 def condition(

@@ -151,6 +151,7 @@ CASES = {
         from_callee,
         lambda x: torch.allclose(x, x),
     ],
+    "tensor-as-number": [lambda x: torch.full_like(x, x[0]), lambda x: torch.cat(x.view(2, 2))],
     "side-effect-call": [printing, lambda x: (id(x) > 0, x)[1]],
     "unknown-call": [
         lambda x: (time.perf_counter() > 0, x)[1],

@@ -80,6 +80,11 @@ from .subjects import helper, x4
         "torch.matmul(x.view(2, 2), x.view(2, 2))",
         "sum([x, x, x])",
         "x + (1 if x.ndim == 1 else 2)",
+        "x.size(None)",
+        "x.stride(0)",
+        "x.size(dim=-1)",
+        "x.dim()",
+        "x.__len__()",
     ],
 )
 def test_expression(expression):

@@ -335,3 +335,23 @@ def test_recorder_is_not_needed_for_anything():
     with record() as trace:
         loud = compiled(*pair(2))
     assert quiet.tolist() == loud.tolist() and isinstance(trace, Recorder)
+
+
+def test_the_names_under_dynamo():
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled = torch.compile(block, backend=counter, fullgraph=True)
+    compiled(*pair(2))
+    assert (counter.frame_count, counter.op_count) == (1, 3)
+    counter.clear()
+    torch._dynamo.reset()
+    compiled(*pair(2))
+    assert counter.frame_count == 1
+    with pytest.raises(torch._dynamo.exc.Unsupported, match="graph_break"):
+        torch.compile(lambda x: torch._dynamo.graph_break(), backend="eager", fullgraph=True)(1)
+
+
+def test_explain_reads_the_same_events():
+    told = compiler.explain(block)(*pair(4))
+    assert (told.graph_count, told.graph_break_count, told.op_count) == (1, 0, 3)
+    assert [op.__name__ for op in told.ops_per_graph[0]] == ["add", "relu", "mul"]
+    assert "SIZE_MATCH: x.shape == (4,)" in str(told)

@@ -54,7 +54,7 @@ def exchange(monkeypatch, name, value):
 
 
 def test_globals(monkeypatch):
-    watched = Watched(lambda x: x * SCALE)
+    watched = Watched(lambda x: x * SCALE, may_break=True)
     assert not watched(ones()) and watched(ones())
     for value in (3.0, 3, True, -0.0, "no", torch.ones(2), None):
         exchange(monkeypatch, "SCALE", value)
@@ -129,6 +129,22 @@ def test_defaults_of_the_function_itself():
     assert watched(ones(), 2, shift=1)
 
 
+def test_the_function_itself_is_given_other_code():
+    def f(x):
+        return x * 2
+
+    def g(x, k=3):
+        return x * k
+
+    watched = Watched(f)
+    assert not watched(ones()) and watched(ones())
+    f.__code__, f.__defaults__ = g.__code__, g.__defaults__
+    watched(ones())
+    assert not watched(ones()) and watched(ones())
+    assert not watched(ones(), 4)
+    assert watched.compiled(ones(), k=5).tolist() == [5.0, 5.0]
+
+
 def test_closures():
     k, extra = 2, [1]
 
@@ -170,7 +186,7 @@ def test_attributes_and_methods(monkeypatch):
 
 def test_a_property_or_getattr_that_appears_later(monkeypatch):
     model = Model()
-    watched = Watched(lambda m, x: x * m.gain)
+    watched = Watched(lambda m, x: x * m.gain, may_break=True)
     assert not watched(model, ones())
     monkeypatch.setattr(Model, "gain", property(lambda self: 11))
     assert not watched(model, ones())
@@ -210,6 +226,9 @@ def test_iterating_a_dict_guards_its_keys_in_order():
     assert watched(ones(), {"a": 1, "b": 2})
     assert not watched(ones(), {"b": 2, "a": 1})
     assert not watched(ones(), {"a": 1})
+    watched = Watched(lambda x, d: [x, *d])
+    assert not watched(ones(), {1: 0})
+    assert not watched(ones(), {True: 0})
 
 
 def test_varargs_and_keywords_are_guarded_by_what_is_in_them():

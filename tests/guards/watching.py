@@ -7,7 +7,7 @@ from typing import Any
 
 from labcore.compiler import compile as lab_compile
 from labcore.compiler._dynamo.testing import CompileCounter
-from labcore.trace import CacheMiss, record
+from labcore.trace import CacheMiss, GraphBreak, record
 
 from ..capture.differential import outcome, same, strict
 
@@ -16,10 +16,11 @@ class Watched:
     """A compiled function that is compared with eager at every call; `reasons` are those of the
     last miss."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], may_break: bool = False) -> None:
         self.function, self.counter = function, CompileCounter()
         self.compiled = lab_compile(function, backend=self.counter)
         self.reasons: list[str] = []
+        self.may_break = may_break
 
     def __call__(self, *args: Any, **kwargs: Any) -> bool:
         """Did a variant fit?"""
@@ -29,6 +30,8 @@ class Watched:
         assert type(expected.error) is type(found.error), found.error
         if expected.error is None:
             same(expected.value, found.value, args)
+        if not self.may_break:  # a guard test that runs eagerly tests nothing
+            assert [event.what for event in trace.of(GraphBreak)] == []
         misses = trace.of(CacheMiss)
         self.reasons = [reason.split(": ", 1)[1] for miss in misses for reason in miss.reasons]
         return not misses

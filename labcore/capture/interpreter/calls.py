@@ -6,6 +6,8 @@ import functools
 from types import CodeType
 from typing import Any
 
+from ...tensor import Tensor
+from ...tensor.methods import Methods
 from ..attributes import attribute
 from ..binding import bind
 from ..breaks import Break, WouldRaise
@@ -134,14 +136,13 @@ def _result(
     raise Break("unknown-call", name=f"a {function.kind}")
 
 
-TENSOR_QUESTIONS = {
-    "dim": lambda meta: meta.ndim,
-    "ndimension": lambda meta: meta.ndim,
+# Methods that only read shape, strides and type: the tensor's own code answers, on the stand-in.
+READERS = frozenset("size stride dim __len__ element_size is_floating_point".split())
+# And those whose code reads the array.
+QUESTIONS = {
     "numel": lambda meta: meta.numel,
     "nelement": lambda meta: meta.numel,
-    "element_size": lambda meta: meta.dtype.itemsize,
     "is_contiguous": lambda meta: meta.is_contiguous,
-    "is_floating_point": lambda meta: meta.dtype.is_floating_point,
 }
 NEEDS_NUMBERS = frozenset(
     "item tolist numpy __bool__ __int__ __float__ __index__ __array__ __contains__".split()
@@ -155,39 +156,16 @@ def call_tensor_method(
     args: list[Variable],
     kwargs: dict[str, Variable],
 ) -> Variable:
-    from ...tensor.methods import Methods
-
-    if name in TENSOR_QUESTIONS and not args and not kwargs:
-        return Constant(TENSOR_QUESTIONS[name](owner.meta))
-    if name in ("size", "stride"):
-        return _size_or_stride(vm, owner, name, args, kwargs)
-    if name == "__len__":
-        return call_builtin(vm, len, [owner], {})
+    """owner.name(...)."""
+    if name in READERS:
+        return vm.operators.call(getattr(Tensor, name), [owner, *args], kwargs)
+    if name in QUESTIONS and not args and not kwargs:
+        return Constant(QUESTIONS[name](owner.meta))
     if name in NEEDS_NUMBERS:
         raise Break("tensor-to-python", name=name)
     if hasattr(Methods, name):
         return vm.operators.method(owner, name, args, kwargs)
     raise Break("unknown-method", name=name)
-
-
-def _size_or_stride(
-    vm: Interpreter,
-    owner: TensorVariable,
-    name: str,
-    args: list[Variable],
-    kwargs: dict[str, Variable],
-) -> Variable:
-    from ...tensor.size import Size
-
-    values = Size(owner.meta.shape) if name == "size" else owner.meta.stride
-    given = [*args, *kwargs.values()]
-    if not given:
-        return Constant(values)
-    dim = python_value(vm, given[0])
-    try:
-        return Constant(values[dim])
-    except (IndexError, TypeError) as error:
-        raise WouldRaise(error) from None
 
 
 @opcode("MAKE_FUNCTION")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from ..attributes import attribute
@@ -19,7 +20,7 @@ from ..variables import (
 )
 from .control import iterate
 from .core import Interpreter
-from .fold import folded, is_plain, python_value
+from .fold import folded, python_value
 from .table import opcode
 
 
@@ -158,9 +159,18 @@ def _tuple_part(vm: Interpreter, owner: TupleVariable, items: list[Variable]) ->
 def key_of(vm: Interpreter, variable: Variable) -> Any:
     """A dict's key, as a constant."""
     key = python_value(vm, variable)
-    if not is_plain(key) or type(key) is slice:
+    if not _is_printable(key):
         raise Break("operation", what=f"a {type(key).__name__} as a dict's key")
     return key
+
+
+def _is_printable(key: Any) -> bool:
+    """Does the key's text, in a guard, mean the key?"""
+    if type(key) is tuple:
+        return all(map(_is_printable, key))
+    if type(key) is float:
+        return math.isfinite(key)
+    return type(key) in (int, str, bool, bytes, type(None))
 
 
 @opcode("STORE_SUBSCR")

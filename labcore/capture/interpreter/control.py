@@ -33,8 +33,8 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
         return bool(vm.looker.items(value))
     if isinstance(value, TupleVariable):
         return bool(value.items)
-    if isinstance(value, DictVariable) and value.value is None:
-        return bool(value.items)
+    if isinstance(value, DictVariable):
+        return bool(vm.looker.dict_items(value))
     if isinstance(value, (FunctionVariable, MethodVariable)):
         return True
     if isinstance(value, TensorVariable):
@@ -103,8 +103,8 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     if isinstance(value, IteratorVariable):
         rest, value.index = value.items[value.index :], len(value.items)
         return rest
-    if isinstance(value, DictVariable) and value.value is None:
-        return [Constant(key) for key in value.items]
+    if isinstance(value, DictVariable):
+        return [Constant(key) for key in vm.looker.dict_items(value)]
     if isinstance(value, Constant) and isinstance(value.value, (range, tuple, str, bytes)):
         return [Constant(item) for item in value.value]
     if isinstance(value, TensorVariable):

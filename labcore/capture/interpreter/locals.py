@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import builtins
 from types import ModuleType
+from typing import Any
 
 from ...guards import kinds, source
 from ..breaks import Break, WouldRaise
 from ..bytecode import V13, Instruction
 from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
+from ..looking import BY_IDENTITY
 from ..variables import CellVariable, Constant, Variable
 from .core import Interpreter
 from .table import opcode
@@ -132,10 +134,20 @@ def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
         raise Break("operation", what=f"global {name!r} in a module with builtins of its own")
     if name not in found:
         raise WouldRaise(NameError(f"name {name!r} is not defined"))
-    constant = vm.builder.constant(found[name], name)
-    vm.builder.constant(builtins, "builtins")
-    vm.builder.add(kinds.builtin_match(name, space, constant, vm.builder.origin))
-    return Constant(found[name], home=constant)
+    return _builtin(vm, name, found[name], space)
+
+
+def _builtin(vm: Interpreter, name: str, value: Any, space: str) -> Variable:
+    """A builtin, under the guard that the name still means it."""
+    builder = vm.builder
+    where = source.constant("builtins", builder.constant(builtins, "builtins")).attribute(name)
+    if not issubclass(type(value), BY_IDENTITY):  # somebody put a thing of theirs there
+        code, words = f"{name!r} not in {space}", f"{name!r} is a global variable now"
+        builder.add(kinds.condition("BUILTIN_MATCH", name, code, space, "no global", words, None))
+        return vm.lazy(where, value)
+    constant = builder.constant(value, name)
+    builder.add(kinds.builtin_match(name, space, constant, builder.origin))
+    return Constant(value, home=constant)
 
 
 @opcode("STORE_GLOBAL", "DELETE_GLOBAL")
