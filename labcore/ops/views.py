@@ -10,6 +10,7 @@ PyTorch also shares storage between types (`view(dtype)`) and windows (`as_strid
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 from .. import dtypes
@@ -20,20 +21,30 @@ from .reductions import reduced_axes, wrap_dim
 
 Ints = tuple[int, ...]
 py_slice = slice  # `slice` is an operator here
+WHOLE = (py_slice(None),) * 64  # numpy has no more axes
 
 
 Start = tuple[int, int]  # (axis, index): where along which axis the result begins
 
 
-def view_op(name: str, meta: Callable, start: Callable[..., Start] | None = None) -> Op:
+def view_op(
+    name: str,
+    meta: Callable,
+    start: Callable[..., Start] | None = None,
+    quick: Callable[..., ndarray | None] | None = None,
+) -> Op:
     """Register a view. `start` says where the result begins; without it, where its input does.
 
+    `quick` gives the same view by numpy's own means, or None when the arguments are not ordinary.
     The operator gets `offset(*args)`: by how many elements the result's first lies after its
     input's first.
     """
     checked = naming(name, meta)
 
     def kernel(input: ndarray, *args: Any, **kwargs: Any) -> ndarray:
+        found = None if quick is None else quick(input, *args, **kwargs)
+        if found is not None:
+            return found
         out = checked(meta_of(input), *args, **kwargs)
         if start is not None:
             axis, index = start(meta_of(input), *args, **kwargs)
@@ -123,7 +134,14 @@ def _view_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
     return _new(input, shape, strides)
 
 
-view = view_op("view", _view_meta)
+def _quick_view(input: ndarray, shape: Sequence[int]) -> ndarray | None:
+    ordinary = input.flags.c_contiguous and input.size and 1 not in input.shape
+    if not ordinary or min(shape, default=1) < 1 or prod(shape) != input.size:
+        return None
+    return input.reshape(shape)
+
+
+view = view_op("view", _view_meta, quick=_quick_view)
 
 
 # ---- axes: order, number, repetition ------------------------------------------------------------
@@ -207,8 +225,17 @@ def _squeeze_meta(input: TensorMeta, dim: int | Sequence[int] | None = None) -> 
     return _new(input, [input.shape[a] for a in kept], [input.stride[a] for a in kept])
 
 
-permute = view_op("permute", _permute_meta)
-transpose = view_op("transpose", _transpose_meta)
+def _quick_permute(input: ndarray, dims: Sequence[int]) -> ndarray | None:
+    return input.transpose(dims) if sorted(dims) == list(range(input.ndim)) else None
+
+
+def _quick_transpose(input: ndarray, dim0: int, dim1: int) -> ndarray | None:
+    ndim = input.ndim
+    return input.swapaxes(dim0, dim1) if -ndim <= dim0 < ndim and -ndim <= dim1 < ndim else None
+
+
+permute = view_op("permute", _permute_meta, quick=_quick_permute)
+transpose = view_op("transpose", _transpose_meta, quick=_quick_transpose)
 expand = view_op("expand", _expand_meta)
 unsqueeze = view_op("unsqueeze", _unsqueeze_meta)
 squeeze = view_op("squeeze", _squeeze_meta)
@@ -266,5 +293,20 @@ def slice_start(
     return axis, slice_bounds(input.shape[axis], start, end)[0]
 
 
-select = view_op("select", _select_meta, select_start)
-slice_ = view_op("slice", _slice_meta, slice_start)
+def _quick_select(input: ndarray, dim: int, index: int) -> ndarray | None:
+    if not 0 <= dim < input.ndim or not -input.shape[dim] <= index < input.shape[dim]:
+        return None
+    return input[(*WHOLE[:dim], index, ...)]
+
+
+def _quick_slice(
+    input: ndarray, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
+) -> ndarray | None:
+    if not 0 <= dim < input.ndim or step < 1:
+        return None
+    found = input[(*WHOLE[:dim], py_slice(start, end, step))]
+    return found if found.size else None  # where nothing is left numpy has another stride
+
+
+select = view_op("select", _select_meta, select_start, _quick_select)
+slice_ = view_op("slice", _slice_meta, slice_start, _quick_slice)
