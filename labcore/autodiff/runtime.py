@@ -21,8 +21,10 @@ from .. import ops, trace
 from ..graph import Graph, GraphModule, Node, TensorMeta
 from ..tensor.autograd import record
 from ..tensor.factories import empty_strided
+from ..tensor.modes import mode
 from ..tensor.nodes import Saved as SavedTensor
 from ..tensor.nodes import save
+from ..tensor.storage import Storage
 from ..tensor.tensor import Tensor
 from .aliases import Split, split_aliases
 from .joint import Joint, trace_joint
@@ -41,6 +43,8 @@ def compile_split(compiler: Compiler, split: Split, phase: str, attrs: dict[str,
     compiled: Boxed = _nothing
     if split.core.outputs:
         compiled = compiler(GraphModule(split.core, attrs, f"{phase.capitalize()}Graph"), phase)
+    if phase == "inference":
+        compiled = _under_any_mode(compiled)
     if split.epilogue is None:
         return compiled
     finish = GraphModule(split.epilogue, attrs, "Epilogue").forward
@@ -53,6 +57,19 @@ def compile_split(compiler: Compiler, split: Split, phase: str, attrs: dict[str,
 
 def _nothing(box: list[Any]) -> tuple:
     return ()
+
+
+def _under_any_mode(compiled: Boxed) -> Boxed:
+    """`compiled`, whose results are inference tensors when it is called under inference_mode."""
+
+    def run(box: list[Any]) -> tuple:
+        results = compiled(box)
+        if mode.inference:
+            for tensor in results:
+                if tensor._storage is None:
+                    tensor._storage = Storage(tensor.array, inference=True)
+        return results
+    return run
 
 
 def inference_region(compiled: Boxed) -> Callable[..., tuple]:

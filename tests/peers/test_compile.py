@@ -125,6 +125,20 @@ def test_grad_modes(backend: str) -> None:
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
+def test_inference_mode(backend: str) -> None:
+    f = both("def f(x):\n y = torch.exp(x) * 2\n return y, y[0], x[0]", backend)
+
+    def run(m, x):
+        with m.inference_mode():
+            inside = f(m, x)
+        outside = f(m, x)
+        return [t.is_inference() for t in (*inside, *outside)], outside[0].requires_grad
+
+    check(run, pair(X, "float32"))
+    check(run, pair(X, "float32", True))
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
 def test_values_written_after_the_call(backend: str) -> None:
     f = both("def f(x):\n z = x * x\n return z, z[0], x[1]", backend)
 
