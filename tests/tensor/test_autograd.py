@@ -290,3 +290,15 @@ def test_results_that_have_no_gradient():
     for y in (x > 1, x.long(), x.detach(), torch.zeros_like(x), torch.rand_like(x), (x == x).any()):
         assert not y.requires_grad and y.grad_fn is None
     assert x.requires_grad_(False) is x and not (x * 2).requires_grad
+
+
+def test_a_fresh_gradient_is_taken_over_without_a_copy(monkeypatch):
+    copies = []
+    monkeypatch.setattr(
+        "labcore.tensor.autograd.empty_like", lambda t: copies.append(t) or t.clone()
+    )
+    (leaf(1, 2) * torch.ones(2)).backward(torch.ones(2))
+    assert copies == []
+    x, y = leaf(1, 2), leaf(3, 4)
+    (x + y).backward(torch.ones(2))
+    assert len(copies) == 2, "add hands the same gradient to both"
