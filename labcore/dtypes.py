@@ -2,7 +2,8 @@
 
 In: nothing.  Out: `float32 float64 int64 int32 bool` and the table that finds them.
 Invariant: there is exactly one object per type, so types compare by `is`.
-PyTorch has some forty (half precision, complex, quantized); these are the ones the lab computes with.
+PyTorch has some forty (half precision, complex, quantized); these are the ones the lab computes
+with.
 """
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ int64 = dtype("int64", "Long", np.dtype(np.int64))
 int32 = dtype("int32", "Int", np.dtype(np.int32))
 bool = dtype("bool", "Bool", np.dtype(np.bool_))
 
-default = float32  # what a Python float becomes; read as `dtypes.default`, since `set_default_dtype` changes it
+# what a Python float becomes; read as `dtypes.default`, since `set_default_dtype` changes it
+default = float32
 
 ALL = (float32, float64, int64, int32, bool)
 BY_NAME = {t.name: t for t in ALL}

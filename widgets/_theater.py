@@ -101,20 +101,19 @@ class Director:
             self.earlier.append(event.compile_id)  # made before the recording began
         guards = variant["guards"]
         while len(guards) <= event.index:
-            guards.append(_guard_text(event.text, event.expected))
+            guards.append({"kind": "", "text": event.text})
         place = {} if event.ok else _place(event.origin)
         told = (
             {}
             if event.ok
             else {"expected": event.expected, "actual": event.actual, "reason": event.reason}
         )
-        text = _guard_text(event.text)["text"]
         self._beat(
             "guard",
             variant=event.compile_id,
             guard=event.index,
             ok=event.ok,
-            text=text,
+            text=event.text,
             **told,
             **place,
         )
@@ -131,7 +130,7 @@ class Director:
 
     def _guards(self, event: t.GuardsInstalled) -> None:
         self._known(event.compile_id)["guards"] = [
-            _guard_text(g.text, g.expected) for g in event.guards
+            {"kind": g.type, "text": g.text} for g in event.guards
         ]
 
     def _break(self, event: t.GraphBreak) -> None:
@@ -233,17 +232,6 @@ def direct(
     for event in events:
         director.read(event)
     return director
-
-
-def _guard_text(text: str, expected: str = "") -> Json:
-    """A guard's kind and its condition: "SIZE_MATCH: x.shape == (4,)" is both. A constant that the
-    condition only names has its value in `expected`.
-    """
-    kind, colon, condition = text.partition(": ")
-    if not colon or not kind.isupper():
-        return {"kind": "", "text": text}
-    note = {"note": expected} if kind == "EQUALS_MATCH" and expected not in condition else {}
-    return {"kind": kind, "text": condition, **note}
 
 
 def _place(origin: t.Origin | None) -> Json:

@@ -82,11 +82,15 @@ def _report(phase: str, call: Any, built: Built, seconds: float) -> None:
     for kernel in call.kernels:
         trace.emit(trace.KernelReady(kernel.name, kernel.path, kernel.source, built.cached))
     trace.emit(trace.OutputCode(phase, built.path, call.source))
-    note = f"{len(call.kernels)} kernels, {len(call.schedule.externs)} operator calls"
-    trace.emit(
-        trace.Stage(
-            "codegen",
-            seconds,
-            f"{note}, {'from disk' if built.cached else f'compiled: {built.reason}'}",
-        )
-    )
+    trace.emit(trace.Stage("codegen", seconds, _note(call, built)))
+
+
+def _note(call: Any, built: Built) -> str:
+    """"1 kernel, compiled", and the operators that stay calls of libraries."""
+    kernels, externs = len(call.kernels), len(call.schedule.externs)
+    parts = [f"{kernels} kernel{'' if kernels == 1 else 's'}"]
+    if externs:
+        parts.append(f"{externs} operator call{'' if externs == 1 else 's'}")
+    if kernels:
+        parts.append("from disk" if built.cached else "compiled")
+    return ", ".join(parts)

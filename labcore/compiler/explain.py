@@ -1,7 +1,9 @@
-"""`explain(fn)(*args)`: what the compiler did with one call, told in the fields torch's explain has.
+"""`explain(fn)(*args)`: what the compiler did with one call, told in the fields torch's explain
+has.
 
 In: a function and arguments.  Out: an `ExplainOutput`, read off the trace of that very call.
-PyTorch's explain captures again with a backend of its own and may disagree with the log; here both read the same events.
+PyTorch's explain captures again with a backend of its own and may disagree with the log; here both
+read the same events.
 """
 from __future__ import annotations
 

@@ -21,7 +21,8 @@ def print_event(event: Event) -> None:
         text = render(event, name)
         if text:
             head = f"[{event.compile_id or '-'}] [{name}]"
-            print("\n".join(f"{head} {line}".rstrip() for line in text.split("\n")), file=sys.stderr)
+            lines = (f"{head} {line}".rstrip() for line in text.split("\n"))
+            sys.stderr.write("\n".join(lines) + "\n")
 
 
 def set_logs(**artifacts: bool) -> None:
@@ -43,7 +44,9 @@ def activate(names: Iterable[str]) -> None:
 
 
 def activate_from_environment() -> None:
-    """Read LAB_LOGS: names with commas between. Raises ValueError, naming the variable, for an unknown one."""
+    """Read LAB_LOGS: names with commas between. Raises ValueError, naming the variable, for an
+    unknown one.
+    """
     names = [name.strip() for name in os.environ.get("LAB_LOGS", "").split(",") if name.strip()]
     try:
         activate(names)

@@ -211,7 +211,7 @@ def ask(variant: Variant, slots: tuple[Any, ...], call: int) -> bool:
             call,
             answer.index,
             mismatch is None,
-            str(guard) if guard else "a value to load",
+            guard.words if guard else "a value to load",
             origin=guard.origin if guard else None,
             compile_id=variant.compile_id,
         )

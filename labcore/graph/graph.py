@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 
 class Graph:
-    """Nodes in execution order. `call_function` and friends append (or insert, see `inserting_before`)."""
+    """Nodes in execution order. `call_function` and friends append (or insert, see
+    `inserting_before`).
+    """
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
@@ -29,23 +31,29 @@ class Graph:
 
     # ---- building ----
 
-    def placeholder(self, name: str, meta: TensorMeta | None = None, origin: Origin | None = None) -> Node:
+    def placeholder(
+        self, name: str, meta: TensorMeta | None = None, origin: Origin | None = None
+    ) -> Node:
         return self._create("placeholder", name, (), {}, name, meta, origin)
 
-    def get_attr(self, key: str, meta: TensorMeta | None = None, origin: Origin | None = None) -> Node:
+    def get_attr(
+        self, key: str, meta: TensorMeta | None = None, origin: Origin | None = None
+    ) -> Node:
         return self._create("get_attr", key, (), {}, key, meta, origin)
 
     def call_function(self, target: Any, args: tuple = (), kwargs: dict[str, Any] | None = None, *,
                       meta: TensorMeta | None = None, origin: Origin | None = None,
                       name: str | None = None) -> Node:
-        name = name or getattr(target, "__name__", str(target))
-        return self._create("call_function", target, args, kwargs or {}, name, meta, origin)
+        hint = name or str(getattr(target, "__name__", target))
+        return self._create("call_function", target, args, kwargs or {}, hint, meta, origin)
 
     def output(self, value: Any, origin: Origin | None = None) -> Node:
         return self._create("output", "output", (value,), {}, "output", None, origin)
 
     def node_copy(self, node: Node, env: Callable[[Node], Any]) -> Node:
-        """Append a copy of another graph's node; `env` says what stands here for each node it reads."""
+        """Append a copy of another graph's node; `env` says what stands here for each node it
+        reads.
+        """
         args, kwargs = map_nodes(node.args, env), map_nodes(node.kwargs, env)
         return self._create(node.op, node.target, args, kwargs, node.name, node.meta, node.origin)
 
@@ -85,7 +93,9 @@ class Graph:
         self.nodes.remove(node)
 
     def eliminate_dead_code(self) -> int:
-        """Erase calls whose result nobody reads; returns how many. Placeholders stay: they are the signature."""
+        """Erase calls whose result nobody reads; returns how many. Placeholders stay: they are the
+        signature.
+        """
         dead = 0
         for node in reversed(list(self.nodes)):
             if node.op in ("call_function", "get_attr") and not node.users:
@@ -115,7 +125,9 @@ class Graph:
 
     def python_code(self, name: str = "forward", comments: bool = True) -> str:
         """The graph as a Python function; each statement names its shape and the user's line."""
-        params = "".join(f", {n.name}" + (f": {str(n.meta)!r}" if n.meta else "") for n in self.placeholders)
+        params = "".join(
+            f", {n.name}" + (f": {str(n.meta)!r}" if n.meta else "") for n in self.placeholders
+        )
         lines = [f"def {name}(self{params}):"]
         last = None
         for node in self.nodes:

@@ -49,7 +49,9 @@ class TensorMeta:
 
     @property
     def is_contiguous(self) -> bool:
-        """Row-major; the stride of a size-1 axis does not matter, nor any stride of an empty tensor."""
+        """Row-major; the stride of a size-1 axis does not matter, nor any stride of an empty
+        tensor.
+        """
         if 0 in self.shape:
             return True
         wanted = contiguous_strides(self.shape)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import linecache
 import math
+import sys
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -18,12 +19,15 @@ _numbers = count()
 
 
 class GraphModule:
-    """`forward(*placeholders)` runs the graph; `code` is its readable Python; `attrs` its constants.
+    """`forward(*placeholders)` runs the graph; `code` is its readable Python; `attrs` its
+    constants.
 
     forward returns what the graph's output says: from capture always a tuple.
     """
 
-    def __init__(self, graph: Graph, attrs: dict[str, Any] | None = None, name: str = "GraphModule") -> None:
+    def __init__(
+        self, graph: Graph, attrs: dict[str, Any] | None = None, name: str = "GraphModule"
+    ) -> None:
         self.graph, self.attrs, self.name = graph, dict(attrs or {}), name
         self._forward: Any = None
 
@@ -51,7 +55,11 @@ class GraphModule:
         path = f"<graph {next(_numbers)}>"
         linecache.cache[path] = (len(source), None, source.splitlines(True), path)
         operators = {n.target_name: n.target for n in self.graph.calls}
-        scope = {"torch": SimpleNamespace(**dtypes.BY_NAME, **operators), "inf": math.inf, "nan": math.nan}
+        scope: dict[str, Any] = {
+            "torch": SimpleNamespace(**dtypes.BY_NAME, **operators),
+            "inf": math.inf,
+            "nan": math.nan,
+        }
         exec(compile(source, path, "exec"), scope)
         self._forward = scope["forward"].__get__(self)
 
@@ -59,7 +67,7 @@ class GraphModule:
         return self.forward(*args)
 
     def print_readable(self) -> None:
-        print(self.code, end="")
+        sys.stdout.write(self.code)
 
     def __str__(self) -> str:
         return self.code

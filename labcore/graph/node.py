@@ -6,8 +6,9 @@ get_attr        a key of GraphModule.attrs  ()
 call_function   an operator of the table    nodes, tuples or lists of nodes, Python constants
 output          "output"                    (one nested tuple of nodes and constants,)
 
-Invariant: `args` and `kwargs` change only through `set_args` and `replace_all_uses_with`, which keep `users` right.
-torch.fx has call_method and call_module too; here a method is the operator it calls, so there is one vocabulary.
+Invariant: `args` and `kwargs` change only through `set_args` and `replace_all_uses_with`, which
+keep `users` right. torch.fx has call_method and call_module too; here a method is the operator it
+calls, so there is one vocabulary.
 """
 from __future__ import annotations
 

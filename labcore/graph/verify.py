@@ -1,6 +1,7 @@
 """Is this graph well formed? Run between all passes in tests, and after capture always.
 
-Raises GraphError, which names the node and the rule: a malformed graph is a bug of the lab, never of its user.
+Raises GraphError, which names the node and the rule: a malformed graph is a bug of the lab, never
+of its user.
 """
 from __future__ import annotations
 
@@ -21,17 +22,23 @@ def verify(graph: Graph, functional: bool = False) -> Graph:
         _require(node.op in OPCODES, node, f"unknown opcode {node.op!r}")
         _require(node.graph is graph, node, "belongs to another graph")
         _require(node.name not in names, node, "its name is taken")
-        _require(not (body and node.op == "placeholder"), node, "a placeholder after the first call")
+        _require(
+            not (body and node.op == "placeholder"), node, "a placeholder after the first call"
+        )
         body |= node.op != "placeholder"
         for used in node.all_input_nodes:
             _require(used in seen, node, f"reads {used.name}, which does not stand before it")
             _require(node in used.users, node, f"is no registered user of {used.name}")
         for user in node.users:
-            _require(node in user.all_input_nodes, node, f"{user.name} is a user that does not read it")
+            _require(
+                node in user.all_input_nodes, node, f"{user.name} is a user that does not read it"
+            )
         if node.op == "call_function":
             _require(node.meta is not None, node, "has no meta: shape and dtype are unknown")
             mutates = getattr(node.target, "mutates", False)
-            _require(not (functional and mutates), node, "mutates its input after functionalization")
+            _require(
+                not (functional and mutates), node, "mutates its input after functionalization"
+            )
         seen.add(node)
         names.add(node.name)
     last = graph.nodes[-1] if graph.nodes else None

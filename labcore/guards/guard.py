@@ -16,6 +16,23 @@ from typing import Any
 
 from ..trace import GuardRecord, Origin
 
+# How a guard is said; a kind that is not here is said by its code.
+WORDS = {
+    "GRAD_MODE": "{expected}",
+    "TENSOR_MATCH": "{source} is {expected}",
+    "SIZE_MATCH": "{source}.size() == {expected}",
+    "STRIDE_MATCH": "{source}.stride() == {expected}",
+    "EQUALS_MATCH": "{source} == {expected}",
+    "BOOL_MATCH": "{source} is {expected}",
+    "NONE_MATCH": "{source} is {expected}",
+    "ID_MATCH": "{source} is {expected}",
+    "BUILTIN_MATCH": "{source} is {expected}",
+    "CLOSURE_MATCH": "{source} has {expected}",
+    "TYPE_MATCH": "type({source}) is {expected}",
+    "SEQUENCE_LENGTH": "len({source}) == {expected}",
+    "DICT_KEYS_MATCH": "the keys of {source} are {expected}",
+}
+
 
 @dataclass(frozen=True)
 class Mismatch:
@@ -47,6 +64,13 @@ class Guard:
     def __str__(self) -> str:
         return f"{self.type}: {self.code}"
 
+    @property
+    def words(self) -> str:
+        """The condition as a reader says it: "x.size() == (4,)"."""
+        return WORDS.get(self.type, "{code}").format_map(vars(self))
+
     def record(self) -> GuardRecord:
         """The guard as plain data, for the trace."""
-        return GuardRecord(self.type, self.source, str(self), self.expected, self.origin)
+        return GuardRecord(
+            self.type, self.source, self.words, self.code, self.expected, self.origin
+        )

@@ -1,8 +1,9 @@
 """The access ledger of a user's function, counted in the three ways that must agree.
 
-In: a function and example inputs.  Out: a `Count` each for the separate passes and for the fused plan.
-Invariant: the three ways share nothing but the schedule: a counting handler over the loop IR, a run of the loops over
-counting lists, and the text of the printed kernels.
+In: a function and example inputs.  Out: a `Count` each for the separate passes and for the fused
+plan.
+Invariant: the three ways share nothing but the schedule: a counting handler over the loop IR, a run
+of the loops over counting lists, and the text of the printed kernels.
 """
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ class Count:
         return self.loops == self.running == self.text
 
     def __str__(self) -> str:
-        return f"over the loops {self.loops}, by running them {self.running}, in the kernels' text {self.text}"
+        return (
+            f"over the loops {self.loops}, by running them {self.running}, "
+            f"in the kernels' text {self.text}"
+        )
 
 
 @dataclass(frozen=True)
@@ -46,8 +50,9 @@ class Counts:
 def count_accesses(fn: Callable[..., Any], *inputs: Tensor) -> Counts:
     """Count the accesses of `fn(*inputs)` without gradients.
 
-    inputs: tensors, with the shapes to count for.  Raises Unsupported when `fn` is no single graph, and ValueError when
-    it does no tensor arithmetic. Operators that call a library count nothing: their accesses are the library's.
+    inputs: tensors, with the shapes to count for.  Raises Unsupported when `fn` is no single graph,
+    and ValueError when it does no tensor arithmetic. Operators that call a library count nothing:
+    their accesses are the library's.
     """
     from ..compiler import compile as compile_function
     kept: list[tuple[GraphModule, list[Tensor]]] = []
@@ -59,7 +64,9 @@ def count_accesses(fn: Callable[..., Any], *inputs: Tensor) -> Counts:
     with no_grad():
         compile_function(fn, backend=keep, fullgraph=True)(*inputs)
     if not kept:
-        raise ValueError(f"{getattr(fn, '__name__', fn)} does no tensor arithmetic: there is nothing to count")
+        raise ValueError(
+            f"{getattr(fn, '__name__', fn)} does no tensor arithmetic: there is nothing to count"
+        )
     (gm, tensors), = kept
     plans = separate(gm.graph), fuse_graph(gm.graph)
     return Counts(*(three_ways(plan, gm, tensors) for plan in plans))
@@ -69,4 +76,6 @@ def three_ways(schedule: Schedule, gm: GraphModule, inputs: list[Tensor]) -> Cou
     """One schedule, counted over the loops, by running, and in its kernels' text."""
     running, _ = count_by_running(schedule, inputs, gm.attrs)
     text = "\n".join(print_kernel(nest, k).source for k, nest in enumerate(schedule.nests))
-    return Count(int(ledger(schedule).executed), int(running.executed), count_in_source(text).executed)
+    return Count(
+        int(ledger(schedule).executed), int(running.executed), count_in_source(text).executed
+    )

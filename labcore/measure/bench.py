@@ -1,9 +1,9 @@
 """`make bench`: every figure as a ratio within one run.
 
 In: nothing (`--json FILE` keeps the figures).  Out: tables of medians and ratios.
-Method: candidates are timed in turn, block by block, over several rounds in a rotating order; a ratio is the median over
-rounds of candidate / reference, so a machine that slows down for a moment slows both. Peers run in processes of their own and
-only where `make peers` has installed them.
+Method: candidates are timed in turn, block by block, over several rounds in a rotating order; a
+ratio is the median over rounds of candidate / reference, so a machine that slows down for a moment
+slows both. Peers run in processes of their own and only where `make peers` has installed them.
 """
 from __future__ import annotations
 
@@ -31,6 +31,7 @@ class Worker:
     """A framework's process; `times(elements)` asks it for one block of each of its candidates."""
 
     def __init__(self, python: str | Path, framework: str) -> None:
+        self.framework = framework
         environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
         environment["OMP_NUM_THREADS"] = "1"
         environment["PYTHONPATH"] = str(Path(__file__).parents[2])
@@ -44,7 +45,7 @@ class Worker:
         to.flush()
         answer = back.readline()
         if not answer:
-            raise RuntimeError(f"{' '.join(map(str, self.process.args))} ended before it answered")
+            raise RuntimeError(f"the worker of {self.framework} ended before it answered")
         return json.loads(answer)
 
     def close(self) -> None:
@@ -61,10 +62,15 @@ def _pipes(process: subprocess.Popen) -> tuple[IO[str], IO[str]]:
 def start_workers(console: Console) -> list[Worker]:
     workers = [Worker(sys.executable, "labcore")]
     if not PEERS.exists():
-        console.print("No peers here: `make peers` installs torch, jax and numexpr to compare with.\n")
+        console.print(
+            "No peers here: `make peers` installs torch, jax and numexpr to compare with.\n"
+        )
         return workers
     for framework in ("torch", "jax", "numexpr"):
-        if subprocess.run([PEERS, "-c", f"import {framework}"], capture_output=True).returncode == 0:
+        if (
+            subprocess.run([PEERS, "-c", f"import {framework}"], capture_output=True).returncode
+            == 0
+        ):
             workers.append(Worker(PEERS, framework))
     return workers
 
@@ -79,28 +85,46 @@ def race(workers: list[Worker], elements: int, rounds: int) -> dict[str, tuple[f
                 if turn:
                     times.setdefault(name, []).append(seconds)
     reference = times[REFERENCE]
-    return {name: (statistics.median(seconds), statistics.median(a / b for a, b in zip(seconds, reference)))
-            for name, seconds in times.items()}
+    return {
+        name: (
+            statistics.median(seconds),
+            statistics.median(a / b for a, b in zip(seconds, reference)),
+        )
+        for name, seconds in times.items()
+    }
 
 
 def speed_table(elements: int, results: dict[str, tuple[float, float]]) -> Table:
-    table = Table("candidate", "median", f"x {REFERENCE}", title=f"relu(x + bias) * 2, {elements:,} float32, 1 thread")
+    table = Table(
+        "candidate",
+        "median",
+        f"x {REFERENCE}",
+        title=f"relu(x + bias) * 2, {elements:,} float32, 1 thread",
+    )
     for name, (seconds, ratio) in results.items():
         table.add_row(name, show_time(seconds), f"{ratio:.2f}")
     return table
 
 
 def show_time(seconds: float) -> str:
-    unit, scale = next((u, s) for u, s in (("s", 1), ("ms", 1e3), ("us", 1e6)) if seconds * s >= 1 or u == "us")
+    unit, scale = next(
+        (u, s) for u, s in (("s", 1), ("ms", 1e3), ("us", 1e6)) if seconds * s >= 1 or u == "us"
+    )
     return f"{seconds * scale:.2f} {unit}"
 
 
 def startup_table(imports: dict[str, float], calls: dict[str, float]) -> Table:
     table = Table("start-up", "median", "ratio", title="fresh processes")
     for name, seconds in imports.items():
-        table.add_row(f"import {name}", show_time(seconds), f"{seconds / imports['numpy']:.2f} x numpy")
+        table.add_row(
+            f"import {name}", show_time(seconds), f"{seconds / imports['numpy']:.2f} x numpy"
+        )
     for name, seconds in calls.items():
-        table.add_row(f"process: {name}", show_time(seconds), f"{seconds / calls['python']:.1f} x an empty one")
+        table.add_row(
+            f"process: {name}",
+            show_time(seconds),
+            f"{seconds / calls['python']:.1f} x an empty one",
+        )
     return table
 
 
@@ -119,7 +143,7 @@ def main() -> None:
         console.print(speed_table(elements, results))
         if elements == SIZES[0]:
             extra = results[REFERENCE][0] - results["numpy"][0]
-            console.print(f"A warm call on 4 elements takes {extra * 1e6:.2f} us more than three numpy operations.\n")
+            console.print(f"4 elements, warm: numpy's three operations {extra * 1e6:+.2f} us\n")
     for worker in workers:
         worker.close()
     if options.json:

@@ -1,4 +1,5 @@
-"""What a fresh process pays before it computes: imports, the first compiled call, the first call with a warm disk.
+"""What a fresh process pays before it computes: imports, the first compiled call, the first call
+with a warm disk.
 
 In: nothing.  Out: seconds, medians over fresh processes, candidates in turn.
 """
@@ -31,7 +32,8 @@ def run(code: str, cache_dir: str) -> float:
 
 
 def import_times(repeats: int = 9) -> dict[str, float]:
-    """Seconds inside `import`, for numpy and for labcore (which imports numpy), in fresh processes."""
+    """Seconds inside `import`, for numpy and for labcore (which imports numpy), in fresh processes.
+    """
     code = "from time import perf_counter as t; b = t(); import {}; print(t() - b)"
     times: dict[str, list[float]] = {"numpy": [], "labcore": []}
     for _ in range(repeats):

@@ -2,15 +2,17 @@
 
     python worker.py labcore|torch|jax|numexpr
 
-In, a line each on standard input: a number of elements.  Out: a JSON object {candidate: seconds a call}.
-Invariant: this file imports only the standard library, numpy and its own framework, so that a peer's environment can run it;
-frameworks with their own OpenMP never share a process.
+In, a line each on standard input: a number of elements.  Out: a JSON object {candidate: seconds a
+call}.
+Invariant: this file imports only the standard library, numpy and its own framework, so that a
+peer's environment can run it; frameworks with their own OpenMP never share a process.
 """
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -20,7 +22,7 @@ Call = Callable[[], Any]
 
 
 def labcore_calls(elements: int) -> dict[str, Call]:
-    import labcore as torch
+    torch: Any = import_module("labcore")
     torch.set_num_threads(1)
     x, bias, compiled = torch_like(torch, elements)
     a, b = x.numpy(), bias.numpy()
@@ -40,13 +42,16 @@ def labcore_calls(elements: int) -> dict[str, Call]:
 
 
 def torch_calls(elements: int) -> dict[str, Call]:
-    import torch
+    torch: Any = import_module("torch")
     torch.set_num_threads(1)
     x, bias, compiled = torch_like(torch, elements)
-    return {"torch eager": lambda: (x + bias).relu() * 2, "torch compiled": lambda: compiled(x, bias)}
+    return {
+        "torch eager": lambda: (x + bias).relu() * 2,
+        "torch compiled": lambda: compiled(x, bias),
+    }
 
 
-def torch_like(torch: Any, elements: int) -> tuple[Any, Any, Call]:
+def torch_like(torch: Any, elements: int) -> tuple[Any, Any, Any]:
     """Inputs and the compiled block, in torch's words; inference mode stays on for this process."""
     torch.inference_mode().__enter__()
     x = torch.from_numpy(np.random.default_rng(0).standard_normal(elements).astype(np.float32))
@@ -58,8 +63,7 @@ def torch_like(torch: Any, elements: int) -> tuple[Any, Any, Call]:
 
 
 def jax_calls(elements: int) -> dict[str, Call]:
-    import jax
-    import jax.numpy as jnp
+    jax, jnp = import_module("jax"), import_module("jax.numpy")
     x = jnp.asarray(np.random.default_rng(0).standard_normal(elements).astype(np.float32))
     bias = jnp.ones(elements)
     compiled = jax.jit(lambda x, bias: jnp.maximum(x + bias, 0) * 2)
@@ -67,7 +71,7 @@ def jax_calls(elements: int) -> dict[str, Call]:
 
 
 def numexpr_calls(elements: int) -> dict[str, Call]:
-    import numexpr
+    numexpr = import_module("numexpr")
     numexpr.set_num_threads(1)
     x = np.random.default_rng(0).standard_normal(elements).astype(np.float32)
     bias, zero, two = np.ones(elements, np.float32), np.float32(0), np.float32(2)
@@ -76,7 +80,12 @@ def numexpr_calls(elements: int) -> dict[str, Call]:
     return {"numexpr": lambda: numexpr.evaluate(text, local_dict=values)}
 
 
-FRAMEWORKS = {"labcore": labcore_calls, "torch": torch_calls, "jax": jax_calls, "numexpr": numexpr_calls}
+FRAMEWORKS = {
+    "labcore": labcore_calls,
+    "torch": torch_calls,
+    "jax": jax_calls,
+    "numexpr": numexpr_calls,
+}
 
 
 def block_time(call: Call, seconds: float = 0.02) -> float:

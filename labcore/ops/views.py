@@ -296,7 +296,8 @@ def slice_start(
 def _quick_select(input: ndarray, dim: int, index: int) -> ndarray | None:
     if not 0 <= dim < input.ndim or not -input.shape[dim] <= index < input.shape[dim]:
         return None
-    return input[(*WHOLE[:dim], index, ...)]
+    where: Any = (*WHOLE[:dim], index, ...)
+    return input[where]
 
 
 def _quick_slice(

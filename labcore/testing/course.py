@@ -1,9 +1,11 @@
 """The checks of the lessons' exercises.
 
-In: what a student wrote, as a value handed over (a check never looks up a name of theirs).  Out: text: every fact as
+In: what a student wrote, as a value handed over (a check never looks up a name of theirs).  Out:
+text: every fact as
 *expected, found*, then "public checks passed" or the belief that most likely made the difference.
-Invariant: a check runs the student's code on several inputs and compares facts and values, never source text. An exercise that
-is not begun (it still returns `...`) is said to be so and is no error, so a fresh notebook runs from top to bottom.
+Invariant: a check runs the student's code on several inputs and compares facts and values, never
+source text. An exercise that is not begun (it still returns `...`) is said to be so and is no
+error, so a fresh notebook runs from top to bottom.
 """
 from __future__ import annotations
 
@@ -47,7 +49,11 @@ class Result:
     def __repr__(self) -> str:
         if not self.facts:
             return "Not begun: replace the ... in the cell above and run both cells again."
-        end = "Public checks passed." if self.passed else self.belief or "Not yet: see the facts above."
+        end = (
+            "Public checks passed."
+            if self.passed
+            else self.belief or "Not yet: see the facts above."
+        )
         return "\n".join([*map(str, self.facts), end])
 
 
@@ -55,7 +61,9 @@ NOT_BEGUN = Result(())
 
 
 class Memory:
-    """Arrays that count: `array(values)` gives a list whose every `a[i]` is a read and `a[i] = v` a write."""
+    """Arrays that count: `array(values)` gives a list whose every `a[i]` is a read and `a[i] = v` a
+    write.
+    """
 
     def __init__(self) -> None:
         self.reads = self.writes = self.arrays = 0
@@ -109,19 +117,29 @@ def three_passes(fn: Callable[[Memory, CountingList, CountingList], Any]) -> Res
             Fact(f"arrays for N={n}", 3, counts[0]),
             Fact(f"accesses for N={n}", 7 * n, counts[1]),
         ]
-    belief = "You fused: one loop, one array. That is the other plan, and it comes later." if counts == (1, 9) else ""
+    belief = (
+        "You fused: one loop, one array. That is the other plan, and it comes later."
+        if counts == (1, 9)
+        else ""
+    )
     return Result(tuple(facts), belief)
 
 
 LAZY_BELIEFS = {
     (1, 1, 1): "Wrapping compiles nothing: there are no inputs yet to specialise on.",
     (0, 1, 2): "The second call found the first call's variant: nothing was captured again.",
-    (0, 0, 0): "The original function was called, not the wrapped one: wrapping leaves it as it was.",
+    (
+        0,
+        0,
+        0,
+    ): "The original function was called, not the wrapped one: wrapping leaves it as it was.",
 }
 
 
 def lazy(counts: Callable[[], Any]) -> Result:
-    """Exercise 2: `counts()` returns the backend's visits after wrapping, after call 1 and after call 2."""
+    """Exercise 2: `counts()` returns the backend's visits after wrapping, after call 1 and after
+    call 2.
+    """
     found = counts()
     if found is ...:
         return NOT_BEGUN
@@ -131,8 +149,8 @@ def lazy(counts: Callable[[], Any]) -> Result:
 def same(judge: Callable[[Any, Any, Any], Any]) -> Result:
     """Exercise 3: `judge(got, eager, ref64)` says whether a compiled result is as good as eager's.
 
-    All three are lists of floats, `ref64` computed in float64. It has to accept a sum in another order and to reject
-    a result whose last element was never computed.
+    All three are lists of floats, `ref64` computed in float64. It has to accept a sum in another
+    order and to reject a result whose last element was never computed.
     """
     reference = [0.1 * k for k in range(1, 5)]
     eager = [v * (1 + 6e-8) for v in reference]
@@ -148,14 +166,15 @@ def same(judge: Callable[[Any, Any, Any], Any]) -> Result:
     )
     belief = ""
     if not answers[1]:
-        belief = "Equal bits are more than eager promises: ask the float64 reference which one is nearer."
+        belief = "Equal bits are more than eager promises: ask float64 which one is nearer."
     elif answers[2]:
         belief = "A tolerance that forgives everything checks nothing."
     return Result(facts, belief)
 
 
 def formulas(costs: Callable[[int], Any]) -> Result:
-    """Exercise 01.1: `costs(n)` gives ((eager, fused), (eager, fused)) accesses of `both` and `kept`.
+    """Exercise 01.1: `costs(n)` gives ((eager, fused), (eager, fused)) accesses of `both` and
+    `kept`.
 
     The expected numbers are the compiler's own ledger for these functions at that n.
     """
@@ -183,7 +202,8 @@ def _kept(x: Any, bias: Any) -> Any:
 
 def _ledger(fn: Callable[..., Any], n: int) -> tuple[int, int]:
     """(separate, fused) accesses as the compiler counts them for n elements."""
-    from .. import compile as compile_function, inference_mode, ones, trace
+    from .. import compile as compile_function
+    from .. import inference_mode, ones, trace
     with trace.record() as recorder, inference_mode():
         compile_function(fn, fullgraph=True)(ones(n), ones(n))
     (ledger,) = recorder.of(trace.Accesses)
@@ -191,7 +211,9 @@ def _ledger(fn: Callable[..., Any], n: int) -> tuple[int, int]:
 
 
 class FakeClock:
-    """A clock for exercise 01.2: times three passes at 8 s and one pass at 4 s, and counts how often it is asked."""
+    """A clock for exercise 01.2: times three passes at 8 s and one pass at 4 s, and counts how
+    often it is asked.
+    """
 
     def __init__(self) -> None:
         self.asked: list[str] = []
@@ -214,11 +236,16 @@ def report(fn: Callable[[int, FakeClock], Any]) -> Result:
         Fact("plans timed", ["one pass", "three passes"], sorted(set(clock.asked))),
     )
     counted = abs(speedup - 7 / 3) < 1e-3
-    return Result(facts, "You divided counts: that is the first number, and no clock was asked." if counted else "")
+    return Result(
+        facts,
+        "You divided counts: that is the first number, and no clock was asked." if counted else "",
+    )
 
 
 def launch_cost(answer: Any) -> Result:
-    """Exercise 01.3: the launch cost in microseconds at which (80 + 10 L) / (70 + 2 L) is 3, and the limit for large L."""
+    """Exercise 01.3: the launch cost in microseconds at which (80 + 10 L) / (70 + 2 L) is 3, and
+    the limit for large L.
+    """
     if answer is ...:
         return NOT_BEGUN
     cost, limit = answer

@@ -1,8 +1,10 @@
 """What the compiler reports: one small dataclass an event, JSON in and out.
 
 In: facts, from every stage.  Out: events that logs, `explain`, widgets and checks read.
-Invariant: an event holds plain data only (numbers, text, lists, `Origin`), so a trace survives the process that made it.
-`compile_id` is `frame/variant` as in PyTorch ("0/1" is code 0, variant 1); `emit` fills it in while that variant is built.
+Invariant: an event holds plain data only (numbers, text, lists, `Origin`), so a trace survives the
+process that made it.
+`compile_id` is `frame/variant` as in PyTorch ("0/1" is code 0, variant 1); `emit` fills it in while
+that variant is built.
 """
 from __future__ import annotations
 
@@ -116,11 +118,14 @@ class GraphCaptured(Event):
 
 @dataclass
 class GuardRecord:
-    """One guard as data: what is checked (`text`), of what (`source`), and whose line needs it."""
+    """One guard as data: its kind, whose value it looks at, the condition in words and as code, and
+    the place of the user's that needs it.
+    """
 
     type: str
     source: str
     text: str
+    code: str
     expected: str = ""
     origin: Origin | None = None
 
@@ -151,7 +156,9 @@ class GraphBreak(Event):
 
 @dataclass
 class AotGraph(Event):
-    """A graph after autodiff. `phase`: inference, joint, forward or backward; saved tensors by name."""
+    """A graph after autodiff. `phase`: inference, joint, forward or backward; saved tensors by
+    name.
+    """
 
     phase: str
     code: str
@@ -183,7 +190,9 @@ class Fusion(Event):
 
 @dataclass
 class Accesses(Event):
-    """The access ledger of one graph: logical array accesses and bytes, separate passes against fused."""
+    """The access ledger of one graph: logical array accesses and bytes, separate passes against
+    fused.
+    """
 
     phase: str
     separate: int
@@ -194,7 +203,8 @@ class Accesses(Event):
 
 @dataclass
 class KernelReady(Event):
-    """A kernel can be called. `path` is its source file; `cached`: its machine code came from disk."""
+    """A kernel can be called. `path` is its source file; `cached`: its machine code came from disk.
+    """
 
     name: str
     path: str
@@ -222,7 +232,8 @@ class DiskCache(Event):
 
 @dataclass
 class VariantAdded(Event):
-    """A variant joined the cache of its frame. `result`: "graph", or "eager" when capture stopped."""
+    """A variant joined the cache of its frame. `result`: "graph", or "eager" when capture stopped.
+    """
 
     frame: int
     title: str

@@ -24,10 +24,10 @@ from .events import (
 class Facts:
     """Counts over a trace.
 
-    captures: graphs captured.  variants: entries made, eager ones too.  hits, compiled, eager: calls by result.
-    places: distinct places in the source where capture stopped.  kernels: kernels made ready.
-    separate, fused: logical array accesses of one run of every graph.  saved_bytes: kept for backward.
-    disk_hits: graphs whose machine code came from disk.
+    captures: graphs captured.  variants: entries made, eager ones too.  hits, compiled, eager:
+    calls by result. places: distinct places in the source where capture stopped.  kernels: kernels
+    made ready. separate, fused: logical array accesses of one run of every graph.  saved_bytes:
+    kept for backward. disk_hits: graphs whose machine code came from disk.
     """
 
     captures: int = 0
@@ -51,7 +51,10 @@ def facts(events: Iterable[Event]) -> Facts:
     events = list(events)
 
     def count(cls: type[Event], **wanted: object) -> int:
-        return sum(isinstance(e, cls) and all(getattr(e, k) == v for k, v in wanted.items()) for e in events)
+        return sum(
+            isinstance(e, cls) and all(getattr(e, k) == v for k, v in wanted.items())
+            for e in events
+        )
 
     ledgers = [e for e in events if isinstance(e, Accesses)]
     return Facts(
@@ -64,6 +67,8 @@ def facts(events: Iterable[Event]) -> Facts:
         kernels=count(KernelReady),
         separate=sum(e.separate for e in ledgers),
         fused=sum(e.fused for e in ledgers),
-        saved_bytes=sum(e.saved_bytes for e in events if isinstance(e, AotGraph) and e.phase == "forward"),
+        saved_bytes=sum(
+            e.saved_bytes for e in events if isinstance(e, AotGraph) and e.phase == "forward"
+        ),
         disk_hits=count(DiskCache, outcome="hit"),
     )

@@ -1,6 +1,7 @@
 """Who listens: sinks, and the recorder that keeps events.
 
-In: `emit(event)` from any stage.  Out: every sink is called with it, in order, in the emitting thread.
+In: `emit(event)` from any stage.  Out: every sink is called with it, in order, in the emitting
+thread.
 Invariant: with no sink `listening()` is one attribute read, and nothing is built for nobody.
 """
 from __future__ import annotations
@@ -70,7 +71,9 @@ def compiling(compile_id: str) -> Iterator[None]:
 
 
 class Recorder:
-    """Keeps events in order. `of(Kernel)` selects by type, `save` and `load` keep a trace as JSON lines."""
+    """Keeps events in order. `of(Kernel)` selects by type, `save` and `load` keep a trace as JSON
+    lines.
+    """
 
     def __init__(self, events: list[Event] | None = None) -> None:
         self.events: list[Event] = events if events is not None else []
@@ -82,7 +85,9 @@ class Recorder:
         return [e for e in self.events if isinstance(e, cls)]
 
     def text(self, artifact: str) -> str:
-        """An artifact as the log would print it: "graph_code", "guards", "aot_graphs" ... (see `text.py`)."""
+        """An artifact as the log would print it: "graph_code", "guards", "aot_graphs" ... (see
+        `text.py`).
+        """
         check_names([artifact])
         found = [text for event in self.events if (text := render(event, artifact))]
         joint = "\n" if artifact in ("fusion", "cache", "stages") else "\n\n"

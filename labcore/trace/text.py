@@ -1,7 +1,9 @@
 """Events as text: one artifact a name, as in TORCH_LOGS.
 
-In: events.  Out: the very text that the log prints, `Recorder.text` shows in a notebook and a test compares.
-Invariant: no times, no absolute paths and no addresses, so the same program gives the same text; `stages` and
+In: events.  Out: the very text that the log prints, `Recorder.text` shows in a notebook and a test
+compares.
+Invariant: no times, no absolute paths and no addresses, so the same program gives the same text;
+`stages` and
 `output_code` are the two exceptions, and say so in the table.
 """
 from __future__ import annotations
@@ -35,11 +37,12 @@ def graph_code(event: Event) -> str:
 def guards(event: Event) -> str:
     """Every guard of a new variant in evaluation order, with the user's line that needs it."""
     assert isinstance(event, GuardsInstalled)
+    kinds = max((len(g.type) for g in event.guards), default=0)
     width = max((len(g.text) for g in event.guards), default=0)
     lines = []
     for guard in event.guards:
         where = f"  # line {guard.origin.line}: {guard.origin.code}" if guard.origin else ""
-        lines.append(f"{guard.text:<{width}}{where}".rstrip())
+        lines.append(f"{guard.type:<{kinds}}  {guard.text:<{width}}{where}".rstrip())
     return "\n".join(lines)
 
 
@@ -48,7 +51,9 @@ def recompiles(event: Event) -> str:
     assert isinstance(event, CacheMiss)
     if not event.variants:
         return ""
-    return "\n".join([f"recompiling: {event.variants} variant(s) asked", *(f"- {r}" for r in event.reasons)])
+    return "\n".join(
+        [f"recompiling: {event.variants} variant(s) asked", *(f"- {r}" for r in event.reasons)]
+    )
 
 
 def graph_breaks(event: Event) -> str:
@@ -61,7 +66,11 @@ def graph_breaks(event: Event) -> str:
 def aot_graphs(event: Event) -> str:
     """The graphs that autodiff made: joint, forward, backward, or inference."""
     assert isinstance(event, AotGraph)
-    saved = f"\n# saved for backward: {', '.join(event.saved)}, {event.saved_bytes} bytes" if event.saved else ""
+    saved = (
+        f"\n# saved for backward: {', '.join(event.saved)}, {event.saved_bytes} bytes"
+        if event.saved
+        else ""
+    )
     return f"# {event.phase}\n{event.code.rstrip()}{saved}"
 
 
@@ -86,7 +95,8 @@ def fusion(event: Event) -> str:
     verdict = "fused" if event.fused else "kept apart"
     saved = f", saves {event.saved_bytes} bytes" if event.saved_bytes else ""
     flip = f" It would be fused if {event.flip}." if event.flip and not event.fused else ""
-    return f"{event.first} + {event.second}: {verdict}, {event.rule}{saved}. {event.detail}{flip}".rstrip()
+    said = f"{verdict}, {event.rule}{saved}. {event.detail}{flip}"
+    return f"{event.first} + {event.second}: {said}".rstrip()
 
 
 def kernel_code(event: Event) -> str:

@@ -354,4 +354,4 @@ def test_explain_reads_the_same_events():
     told = compiler.explain(block)(*pair(4))
     assert (told.graph_count, told.graph_break_count, told.op_count) == (1, 0, 3)
     assert [op.__name__ for op in told.ops_per_graph[0]] == ["add", "relu", "mul"]
-    assert "SIZE_MATCH: x.shape == (4,)" in str(told)
+    assert "x.size() == (4,)" in str(told)

@@ -65,7 +65,11 @@ def test_same() -> None:
 
 
 def test_an_exercise_not_begun_says_so() -> None:
-    for result in (course.three_passes(lambda *a: ...), course.lazy(lambda: ...), course.same(lambda *a: ...)):
+    for result in (
+        course.three_passes(lambda *a: ...),
+        course.lazy(lambda: ...),
+        course.same(lambda *a: ...),
+    ):
         assert not result.passed
         assert repr(result).startswith("Not begun")
 
@@ -85,5 +89,7 @@ def test_a_report_has_to_ask_the_clock() -> None:
 def test_launch_cost() -> None:
     assert course.launch_cost((32.5, 5)).passed
     assert "Three times 5" in repr(course.launch_cost((15, 5)))
-    assert "Not begun" in repr(course.launch_cost(...)) and "Not begun" in repr(course.report(lambda n, clock: ...))
+    assert "Not begun" in repr(course.launch_cost(...)) and "Not begun" in repr(
+        course.report(lambda n, clock: ...)
+    )
     assert "Not begun" in repr(course.formulas(lambda n: ...))

@@ -106,8 +106,9 @@ def test_the_note_counts_extern_steps():
 
 
 def test_statements_in_the_text_name_the_users_code():
-    from labcore.fusion.show import note
     import linecache
+
+    from labcore.fusion.show import note
 
     linecache.cache["shown.py"] = (1, None, ["y = x + bias\n"], "shown.py")
     graph = block()

@@ -94,7 +94,10 @@ def test_a_copy_shares_nothing() -> None:
 @pytest.mark.parametrize(
     ("spoil", "rule"),
     [
-        (lambda g: g.nodes.insert(0, g.nodes.pop(2)), "reads double, which does not stand before it"),
+        (
+            lambda g: g.nodes.insert(0, g.nodes.pop(2)),
+            "reads double, which does not stand before it",
+        ),
         (lambda g: g.nodes[1].users.clear(), "is no registered user of double"),
         (lambda g: setattr(g.nodes[1], "name", "x"), "its name is taken"),
         (lambda g: setattr(g.nodes[1], "meta", None), "has no meta"),

@@ -8,7 +8,8 @@ from labcore.graph import TensorMeta, contiguous_strides
 
 
 @pytest.mark.parametrize(
-    ("shape", "strides"), [((), ()), ((4,), (1,)), ((2, 3), (3, 1)), ((2, 0, 3), (3, 3, 1)), ((1, 5, 1), (5, 1, 1))]
+    ("shape", "strides"),
+    [((), ()), ((4,), (1,)), ((2, 3), (3, 1)), ((2, 0, 3), (3, 3, 1)), ((1, 5, 1), (5, 1, 1))],
 )
 def test_contiguous_strides(shape, strides) -> None:
     assert contiguous_strides(shape) == strides

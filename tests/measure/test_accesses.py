@@ -23,7 +23,9 @@ def wave(x, bias):
 
 
 @pytest.mark.parametrize("n", [1, 4, 8, 100])
-@pytest.mark.parametrize(("fn", "separate", "fused"), [(block, 7, 3), (two_results, 7, 4), (wave, 14, 3)])
+@pytest.mark.parametrize(
+    ("fn", "separate", "fused"), [(block, 7, 3), (two_results, 7, 4), (wave, 14, 3)]
+)
 def test_three_ways_agree_for_any_size(fn, separate, fused, n) -> None:
     counts = count_accesses(fn, torch.randn(n), torch.ones(n))
     assert counts.separate == Count(separate * n, separate * n, separate * n)
@@ -34,7 +36,10 @@ def test_three_ways_agree_for_any_size(fn, separate, fused, n) -> None:
 def test_the_lessons_numbers() -> None:
     counts = count_accesses(block, torch.tensor([-2.0, -1.0, 1.0, 2.0]), torch.ones(4))
     assert (counts.separate.loops, counts.fused.loops) == (28, 12)
-    assert "separate passes: over the loops 28, by running them 28, in the kernels' text 28" in repr(counts)
+    assert (
+        "separate passes: over the loops 28, by running them 28, in the kernels' text 28"
+        in repr(counts)
+    )
 
 
 def test_what_is_no_graph_is_refused() -> None:

@@ -1,7 +1,7 @@
 """Every text cell says the same in English and in Chinese.
 
-English paragraphs are followed by their Chinese ones; both sides name the same code, numbers and links, so that a correction
-on one side cannot be forgotten on the other.
+English paragraphs are followed by their Chinese ones; both sides name the same code, numbers and
+links, so that a correction on one side cannot be forgotten on the other.
 """
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ SPANS = {
 
 
 def paragraphs(notebook: Path) -> list[tuple[str, str]]:
-    """(cell id, paragraph) in order; headings, rules and the folding of answers are no paragraphs."""
+    """(cell id, paragraph) in order; headings, rules and the folding of answers are no paragraphs.
+    """
     found = []
     for cell in nbformat.read(notebook, as_version=4).cells:
         if cell.cell_type != "markdown":
@@ -46,7 +47,9 @@ def pairs(notebook: Path) -> list[tuple[str, list[str], list[str]]]:
     assert len(runs) % 2 == 0, "an English run without its Chinese one, or the other way round"
     found = []
     for (cell, zh_first, english), (other, zh, chinese) in zip(runs[::2], runs[1::2]):
-        assert (cell, zh_first, zh) == (other, False, True), f"cell {cell}: English first, then Chinese"
+        assert (cell, zh_first, zh) == (other, False, True), (
+            f"cell {cell}: English first, then Chinese"
+        )
         found.append((cell, english, chinese))
     return found
 
@@ -55,7 +58,9 @@ def pairs(notebook: Path) -> list[tuple[str, list[str], list[str]]]:
 def test_both_languages_say_the_same(notebook: Path) -> None:
     assert pairs(notebook)
     for cell, english, chinese in pairs(notebook):
-        assert len(english) == len(chinese), f"cell {cell}: {len(english)} paragraphs against {len(chinese)}"
+        assert len(english) == len(chinese), (
+            f"cell {cell}: {len(english)} paragraphs against {len(chinese)}"
+        )
         for en, zh in zip(english, chinese):
             for what, pattern in SPANS.items():
                 ours, theirs = set(pattern.findall(en)), set(pattern.findall(zh))

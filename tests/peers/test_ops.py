@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from labcore import ops
-
 from tests.ops.strategies import arrays, partners
 from tests.ops.test_kernel_meets_meta import BINARY, UNARY, VIEWS, attempt
 

@@ -12,8 +12,15 @@ from labcore.trace.origin import Origin
 
 ORIGIN = Origin("block.py", 2, 11, 2, 19, "block")
 SAMPLES = {
-    "int": 3, "bool": True, "str": "text", "float": 0.5, "list[str]": ["a", "b"], "list[list[Any]]": [["relu", 2]],
-    "list[GuardRecord]": [events.GuardRecord("SIZE", "L['x']", "x.size() == (4,)", "(4,)", ORIGIN)],
+    "int": 3,
+    "bool": True,
+    "str": "text",
+    "float": 0.5,
+    "list[str]": ["a", "b"],
+    "list[list[Any]]": [["relu", 2]],
+    "list[GuardRecord]": [
+        events.GuardRecord("SIZE", "x", "x.size() == (4,)", "x.shape == (4,)", "(4,)", ORIGIN)
+    ],
     "Origin | None": ORIGIN,
 }
 
@@ -37,7 +44,9 @@ def test_an_unknown_kind_is_refused() -> None:
 
 def test_every_event_can_be_made_without_its_compile_id() -> None:
     for cls in events.KINDS.values():
-        required = [f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING]
+        required = [
+            f.name for f in fields(cls) if f.default is MISSING and f.default_factory is MISSING
+        ]
         assert "compile_id" not in required
 
 

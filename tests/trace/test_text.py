@@ -10,9 +10,13 @@ from labcore.trace.text import ARTIFACTS, render
 
 
 def test_a_guard_names_its_line() -> None:
-    record = trace.GuardRecord("SIZE_MATCH", "L['x']", "x.size() == (4,)", "(4,)", Origin("<gone>", 2))
-    event = trace.GuardsInstalled([record, trace.GuardRecord("GRAD_MODE", "", "grad mode is on")], "")
-    assert render(event, "guards") == "x.size() == (4,)  # line 2:\ngrad mode is on"
+    size = trace.GuardRecord(
+        "SIZE_MATCH", "x", "x.size() == (4,)", "x.shape == (4,)", "(4,)", Origin("<gone>", 2)
+    )
+    mode = trace.GuardRecord("GRAD_MODE", "", "grad=True", "mode.grad is True")
+    assert render(trace.GuardsInstalled([size, mode], ""), "guards") == (
+        "SIZE_MATCH  x.size() == (4,)  # line 2:\nGRAD_MODE   grad=True"
+    )
 
 
 def test_the_first_compile_is_no_recompile() -> None:
@@ -22,9 +26,12 @@ def test_the_first_compile_is_no_recompile() -> None:
 
 
 def test_a_decision_says_what_would_flip_it() -> None:
-    apart = trace.Fusion("add", "sum", False, "different iteration space", "4 against 8.", 0, "the shapes agreed")
+    apart = trace.Fusion(
+        "add", "sum", False, "different iteration space", "4 against 8.", 0, "the shapes agreed"
+    )
     assert render(apart, "fusion") == (
-        "add + sum: kept apart, different iteration space. 4 against 8. It would be fused if the shapes agreed."
+        "add + sum: kept apart, different iteration space. 4 against 8. "
+        "It would be fused if the shapes agreed."
     )
     fused = trace.Fusion("add", "relu", True, "producer and consumer", "", 32, "")
     assert render(fused, "fusion") == "add + relu: fused, producer and consumer, saves 32 bytes."
@@ -49,7 +56,9 @@ def test_the_log_prints_under_the_compile_id(capsys) -> None:
 
 
 def test_an_unknown_artifact_is_refused(monkeypatch) -> None:
-    with pytest.raises(ValueError, match="unknown artifact 'gaurds'; there are: graph_code, guards"):
+    with pytest.raises(
+        ValueError, match="unknown artifact 'gaurds'; there are: graph_code, guards"
+    ):
         logs.set_logs(gaurds=True)
     monkeypatch.setenv("LAB_LOGS", "guards,nonsense")
     with pytest.raises(ValueError, match="LAB_LOGS: unknown artifact 'nonsense'"):

@@ -17,7 +17,6 @@ function card(variant, words) {
       { class: "vt-guard", title: guard.kind },
       h("i", { class: "vt-mark", "aria-hidden": "true" }),
       h("code", {}, guard.text),
-      guard.note ? h("small", {}, guard.note) : null,
     ),
   );
   const nth = h("span", { class: "vt-nth" });
