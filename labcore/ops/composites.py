@@ -133,12 +133,13 @@ def flat_shape(shape: Sequence[int], start_dim: int, end_dim: int) -> tuple[int,
 
 
 def _flatten_meta(input: TensorMeta, start_dim: int = 0, end_dim: int = -1) -> TensorMeta:
-    return _reshape_meta(input, flat_shape(input.shape, start_dim, end_dim))
+    shape = flat_shape(input.shape, start_dim, end_dim)
+    return input if shape == tuple(input.shape) else _reshape_meta(input, shape)
 
 
 def _flatten_kernel(input: ndarray, start_dim: int = 0, end_dim: int = -1) -> ndarray:
-    out = flatten.meta(meta_of(input), start_dim, end_dim)
-    return _reshape_kernel(input, out.shape)
+    shape = flat_shape(input.shape, start_dim, end_dim)
+    return input if shape == input.shape else _reshape_kernel(input, shape)
 
 
 def _flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:

@@ -11,6 +11,7 @@ import pytest
 
 from labcore import dtypes, ops
 from labcore.graph import TensorMeta
+from labcore.ops.arrays import meta_of
 from labcore.ops.promote import float_type, result_type
 from labcore.ops.random import generator
 
@@ -173,3 +174,11 @@ def test_an_operator_survives_copies():
 def test_all_operators_are_attributes():
     for name, op in ops.OPS.items():
         assert getattr(ops, name) is op
+
+
+def test_flatten_of_one_axis_is_the_input_itself():
+    """Strides of an axis of one are no reason to make a view: PyTorch returns self."""
+    odd = np.lib.stride_tricks.as_strided(np.zeros(2, np.float32), (1, 2), (4, 4))
+    assert ops.flatten.kernel(odd, 1) is odd
+    assert ops.flatten.meta(meta_of(odd), 1).stride == (1, 1)
+    assert ops.flatten.meta(meta_of(odd), 0).stride == (1,)
