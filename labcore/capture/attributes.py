@@ -79,28 +79,28 @@ def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
 
 
 def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
-    """hasattr(variable, name); for an object's missing attribute, under a guard that it is still
-    missing."""
+    """hasattr(variable, name), under a guard that the answer is still the same."""
     try:
-        attribute(vm, variable, name)
+        found = attribute(vm, variable, name)
     except WouldRaise:
         owner = vm.look(variable)
-        if isinstance(owner, ObjectVariable):
+        where = variable.source if isinstance(variable, Lazy) else getattr(owner, "source", None)
+        if isinstance(owner, ObjectVariable) or _is_module(owner):
+            subject = where.name if where is not None else owner.home
             code = f"not hasattr({owner.home}, {name!r})"
-            words = f"{owner.source.name!r} now has the attribute {name!r}"
+            words = f"{subject!r} now has the attribute {name!r}"
+            expected, origin = f"no attribute {name!r}", vm.builder.origin
             vm.builder.add(
-                kinds.condition(
-                    "HASATTR",
-                    owner.source.name,
-                    code,
-                    owner.home,
-                    f"no attribute {name!r}",
-                    words,
-                    vm.builder.origin,
-                )
+                kinds.condition("HASATTR", subject, code, owner.home, expected, words, origin)
             )
         return False
+    if isinstance(found, Lazy):
+        vm.builder.load(found.source)  # a load that fails is a guard that fails
     return True
+
+
+def _is_module(variable: Variable) -> bool:
+    return isinstance(variable, Constant) and type(variable.value) is ModuleType
 
 
 _TYPES: dict[type, type] = {TupleVariable: tuple, ListVariable: list, DictVariable: dict}
@@ -128,7 +128,7 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, source: Source) -
 
 def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
     value = owner.value
-    if type(value) is ModuleType:
+    if _is_module(owner):
         from ..guards import source
 
         return _of_module(vm, value, name, source.constant(value.__name__, owner.home))

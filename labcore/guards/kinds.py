@@ -123,6 +123,9 @@ def same_value(home: str, value: Any) -> str:
     if kind is complex:
         bits = value.real.hex(), value.imag.hex()
         return f"type({home}) is complex and ({home}.real.hex(), {home}.imag.hex()) == {bits}"
+    if kind is range:  # range(0) == range(5, 5), but their starts differ
+        parts = value.start, value.stop, value.step
+        return f"type({home}) is range and ({home}.start, {home}.stop, {home}.step) == {parts}"
     return f"type({home}) is {kind.__name__} and {home} == {value!r}"
 
 

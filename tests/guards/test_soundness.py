@@ -205,6 +205,37 @@ def test_slots_and_missing_attributes(monkeypatch):
     assert not watched(model, ones())
 
 
+def test_hasattr_is_asked_again_of_everything_that_can_change(monkeypatch):
+    def plain():
+        pass
+
+    module = types.ModuleType("plain")
+    for owner in (Model(), Model, module, plain):
+        watched = Watched(lambda m, x: x + hasattr(m, "later"), may_break=owner in (Model, plain))
+        monkeypatch.setattr(owner, "later", 1, raising=False)
+        assert not watched(owner, ones()) and watched(owner, ones())
+        monkeypatch.setattr(owner, "later", 2)
+        assert watched(owner, ones())  # only whether it is there was asked
+        monkeypatch.delattr(owner, "later")
+        assert not watched(owner, ones())
+        monkeypatch.setattr(owner, "later", 3, raising=False)
+        watched(owner, ones())
+    model = Model()
+    watched = Watched(lambda m, x: x + hasattr(m, "later"))
+    monkeypatch.setattr(Model, "later", 1, raising=False)
+    assert not watched(model, ones())
+    monkeypatch.delattr(Model, "later")
+    assert not watched(model, ones())
+
+
+def test_equal_ranges_are_not_the_same_range():
+    watched = Watched(lambda x, r: x + r.start * 10 + r.stop)
+    assert not watched(ones(), range(0)) and watched(ones(), range(0))
+    assert not watched(ones(), range(5, 5))
+    assert not watched(ones(), range(0, 3, 2))
+    assert not watched(ones(), range(0, 4, 2))
+
+
 def test_containers_change_in_place(monkeypatch):
     watched = Watched(
         lambda x: x * NUMBERS[0] + sum(NUMBERS) + CONFIG["inner"]["deep"][1] + ("new" in CONFIG)
