@@ -19,6 +19,7 @@ from ..devices import device
 from ..dtypes import dtype
 from ..graph import Graph, Node, TensorMeta
 from ..ops import Op, Tracer
+from ..ops.arguments import check_arguments
 from ..ops.dispatch import interpreting
 from ..tensor import Tensor
 from ..tensor.eager import positional
@@ -105,6 +106,7 @@ class CaptureTracer(Tracer):
             raise Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
         if op.kind == "random":
             raise Break("random-operator", name=op.name)
+        check_arguments(op, args, kwargs)
         if op.compose is not None:
             return op.compose(*positional(op, args, kwargs))
         named = {name: _nodes(arg) for name, arg in kwargs.items()}

@@ -58,7 +58,7 @@ def compile(
         return model
     if not callable(model):
         raise TypeError(
-            f"compile() expects a function, a method or a callable object, got a "
+            f"compile() expects a function, a method or a callable object, got "
             f"{type(model).__name__}. "
             "Used as a decorator with arguments, write @compile(backend=...)"
         )

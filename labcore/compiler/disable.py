@@ -34,7 +34,7 @@ def disable(
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)
     if not callable(fn):
-        raise TypeError(f"disable() expects a function, got a {type(fn).__name__}")
+        raise TypeError(f"disable() expects a function, got {type(fn).__name__}")
 
     @functools.wraps(fn)
     def disabled(*args: Any, **kwargs: Any) -> Any:

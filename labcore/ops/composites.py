@@ -138,7 +138,7 @@ def _flatten_meta(input: TensorMeta, start_dim: int = 0, end_dim: int = -1) -> T
 
 
 def _flatten_kernel(input: ndarray, start_dim: int = 0, end_dim: int = -1) -> ndarray:
-    shape = flat_shape(input.shape, start_dim, end_dim)
+    shape = flatten.meta(meta_of(input), start_dim, end_dim).shape
     return input if shape == input.shape else _reshape_kernel(input, shape)
 
 

@@ -117,7 +117,8 @@ def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
     def kernel(input: Any, other: Any, alpha: Any = 1) -> ndarray:
         if is_direct(input, other, direct) and alpha == 1 and alpha is not True:
             return quiet.run(ufunc, input, other)
-        out = checked(*meta_of((input, other)), alpha)
+        metas = meta_of((input, other))
+        out = checked(*metas) if type(alpha) is int and alpha == 1 else checked(*metas, alpha)
         if alpha == 1:
             return run(rule, out, ufunc, (input, other))
         scale = out.dtype.numpy.type(alpha)

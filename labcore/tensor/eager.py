@@ -11,11 +11,13 @@ PyTorch gets here through its dispatcher: autograd, in-place and view tracking, 
 from __future__ import annotations
 
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from labcore.ops import dispatch
+from labcore.ops.arguments import check_arguments
 from labcore.ops.op import Op
 
 from .arguments import positional, unwrapped
@@ -35,8 +37,10 @@ class EagerInterpreter:
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if kwargs:
             args = positional(op, args, kwargs)
+        if op.kind not in MAKES_ANEW and (not args or type(args[0]) is not Tensor):
+            check_arguments(op, args)
         if op.compose is not None:
-            return op.compose(*args)
+            return _attempt(op.compose, op, args)
         needs_grad = False
         raw: list[Any] = []
         for arg in args:
@@ -53,7 +57,7 @@ class EagerInterpreter:
         if op.mutates:
             return write(op, args, raw, needs_grad)
         recording = needs_grad and mode.grad and op.kind not in MAKES_ANEW and prepare(op, args)
-        array = _run(op, raw)
+        array = _attempt(op.kernel, op, tuple(raw))
         out = wrap(array if type(array) is np.ndarray else np.asarray(array))
         if op.alias:
             _note_view(op, args, out)
@@ -64,12 +68,34 @@ class EagerInterpreter:
         return out
 
 
-def _run(op: Op, raw: list[Any]) -> Any:
+# What a call with wrong arguments ends in; anything else is our bug and keeps its traceback.
+REFUSALS = (RuntimeError, TypeError, ValueError, IndexError, AttributeError, OverflowError)
+
+
+def _attempt(function: Callable, op: Op, args: tuple) -> Any:
+    """function(*args); a refusal is told in the user's terms, not in those of our rules."""
     try:
-        return op.kernel(*raw)
-    except TypeError:
-        op.bind(tuple(raw), {})  # a wrong number of arguments is told in the user's terms
-        raise
+        return function(*args)
+    except REFUSALS as error:
+        told = error
+    try:
+        if isinstance(told, (TypeError, AttributeError)):
+            told = _blame(op, args) or told
+        if isinstance(told, AttributeError):
+            raise told
+        raise told.with_traceback(None) from told.__cause__
+    finally:
+        del told  # an error that its own frame holds would keep the user's tensors alive
+
+
+def _blame(op: Op, args: tuple) -> TypeError | None:
+    """The error of a wrong number or kind of arguments, if that is what is wrong."""
+    try:
+        op.bind(args, {})
+        check_arguments(op, args)
+    except TypeError as error:
+        return error
+    return None
 
 
 # ---- views --------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import math
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 from ...devices import device
@@ -18,15 +19,17 @@ from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..variables import (
     Constant,
+    CountVariable,
     DictVariable,
     IteratorVariable,
     ListVariable,
+    RowsVariable,
     TensorVariable,
     TupleVariable,
     Variable,
     ViewVariable,
 )
-from .control import iterate, truth
+from .control import advance, iterate, iterator, truth
 from .core import Interpreter
 from .fold import folded, python_value
 from .operators import binary
@@ -149,36 +152,35 @@ def _dict(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
 @rule(enumerate)
 def _enumerate(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     start = python_value(vm, kwargs.get("start", args[1] if len(args) > 1 else Constant(0)))
-    pairs = enumerate(iterate(vm, args[0]), start)
-    return IteratorVariable([TupleVariable([Constant(n), item]) for n, item in pairs])
+    return RowsVariable([], columns=[CountVariable([], number=start), iterator(vm, args[0])])
 
 
 @rule(zip)
 def _zip(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    rows = [iterate(vm, arg) for arg in args]
     strict = "strict" in kwargs and truth(vm, kwargs["strict"])
-    try:
-        return IteratorVariable([TupleVariable(list(row)) for row in zip(*rows, strict=strict)])
-    except ValueError as error:
-        raise WouldRaise(error) from None
+    return RowsVariable([], columns=[iterator(vm, arg) for arg in args], strict=strict)
 
 
 @rule(reversed)
 def _reversed(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    return IteratorVariable(iterate(vm, args[0])[::-1])
+    value = vm.look(args[0])
+    if isinstance(value, IteratorVariable):
+        raise WouldRaise(TypeError("an iterator is not reversible"))
+    items = iterator(vm, value).items
+    return IteratorVariable(items, len(items) - 1, -1)
 
 
 @rule(iter)
 def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     if len(args) != 1:
         raise Break("unknown-call", name="iter() with two arguments")
-    value = vm.look(args[0])
-    return value if isinstance(value, IteratorVariable) else IteratorVariable(iterate(vm, value))
+    return iterator(vm, args[0])
 
 
 def _quantifier(stops_at: bool) -> Rule:
     def decide(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-        for item in iterate(vm, args[0]):
+        items = iterator(vm, args[0])
+        while (item := advance(items)) is not None:  # what comes after the decision is left
             if truth(vm, item) is stops_at:
                 return Constant(stops_at)
         return Constant(not stops_at)
@@ -191,8 +193,15 @@ RULES[id(any)], RULES[id(all)] = _quantifier(True), _quantifier(False)
 
 @rule(sum)
 def _sum(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    total = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
-    for item in iterate(vm, args[0]):
+    total = vm.look(kwargs.get("start", args[1] if len(args) > 1 else Constant(0)))
+    items = [vm.look(item) for item in iterate(vm, args[0])]
+    # Numbers at the front are Python's to sum: it refuses texts, and since 3.12 floats are
+    # compensated.
+    front = list(takewhile(lambda item: isinstance(item, Constant), items))
+    if isinstance(total, Constant):
+        total = folded(vm, "sum()", lambda start, *values: sum(values, start), total, *front)
+        items = items[len(front) :]
+    for item in items:
         total = binary(vm, "+", total, item)
     return total
 
@@ -226,15 +235,8 @@ def _dict_method(vm: Interpreter, owner: DictVariable, name: str, args: Args) ->
         if vm.looker.has_key(owner, key):
             return vm.looker.item(owner, key)
         return args[1] if len(args) > 1 else Constant(None)
-    views = {
-        "keys": lambda items: [Constant(key) for key in items],
-        "values": lambda items: list(items.values()),
-        "items": lambda items: [
-            TupleVariable([Constant(key), item]) for key, item in items.items()
-        ],
-    }
-    if name in views and not args:
-        return ViewVariable(views[name](vm.looker.dict_items(owner)))
+    if name in ("keys", "values", "items") and not args:
+        return ViewVariable(owner, name)
     raise Break("unknown-call", name=f"dict.{name}()")
 
 

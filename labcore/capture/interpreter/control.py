@@ -3,6 +3,8 @@ variant."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
@@ -96,13 +98,14 @@ def return_const(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> Non
 def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     """All items of something whose items are known. Raises Break for anything else."""
     value = vm.look(variable)
-    if isinstance(value, (TupleVariable, ViewVariable)):
+    if isinstance(value, TupleVariable):
         return list(value.items)
     if isinstance(value, ListVariable):
         return list(vm.looker.items(value))
+    if isinstance(value, ViewVariable):
+        return view_items(vm, value)
     if isinstance(value, IteratorVariable):
-        rest, value.index = value.items[value.index :], len(value.items)
-        return rest
+        return list(iter(partial(advance, value), None))
     if isinstance(value, DictVariable):
         return [Constant(key) for key in vm.looker.dict_items(value)]
     if isinstance(value, Constant) and isinstance(value.value, (range, tuple, str, bytes)):
@@ -114,27 +117,45 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     raise Break("operation", what=f"iteration over a {value.kind}")
 
 
+def view_items(vm: Interpreter, view: ViewVariable) -> list[Variable]:
+    items = vm.looker.dict_items(view.owner)
+    if view.name == "keys":
+        return [Constant(key) for key in items]
+    if view.name == "values":
+        return list(items.values())
+    return [TupleVariable([Constant(key), item]) for key, item in items.items()]
+
+
+def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
+    """iter(variable): an iterator is its own, and so shares what is left of it."""
+    value = vm.look(variable)
+    if isinstance(value, IteratorVariable):
+        return value
+    if isinstance(value, ListVariable):
+        return IteratorVariable(vm.looker.items(value))
+    return IteratorVariable(iterate(vm, value))
+
+
+def advance(iterator: IteratorVariable) -> Variable | None:
+    try:
+        return iterator.advance()
+    except ValueError as error:
+        raise WouldRaise(error) from None
+
+
 @opcode("GET_ITER")
 def get_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    value = vm.look(frame.stack.pop())
-    if isinstance(
-        value, ListVariable
-    ):  # a loop may append to the list it runs over: share its items
-        frame.stack.append(IteratorVariable(vm.looker.items(value)))
-    elif isinstance(value, IteratorVariable):
-        frame.stack.append(value)
-    else:
-        frame.stack.append(IteratorVariable(iterate(vm, value)))
+    frame.stack.append(iterator(vm, frame.stack.pop()))
 
 
 @opcode("FOR_ITER")
 def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
-    iterator = frame.stack[-1]
-    if not isinstance(iterator, IteratorVariable):
-        raise Break("operation", what=f"iteration over a {vm.look(iterator).kind}")
-    if iterator.index < len(iterator.items):
-        frame.stack.append(iterator.items[iterator.index])
-        iterator.index += 1
+    value = frame.stack[-1]
+    if not isinstance(value, IteratorVariable):
+        raise Break("operation", what=f"iteration over a {vm.look(value).kind}")
+    item = advance(value)
+    if item is not None:
+        frame.stack.append(item)
         return None
     frame.stack.pop()
     return ins.arg

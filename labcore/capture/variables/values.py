@@ -101,17 +101,66 @@ class SliceVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class IteratorVariable(Variable):
-    """An iterator made inside, over items that are all known."""
+    """An iterator made inside, over `items`: a list's own, so it sees what the list is given later.
+
+    `step` is -1 for reversed(). Once it is exhausted it stays so.
+    """
 
     items: list[Variable]
     index: int = 0
+    step: int = 1
+
+    def advance(self) -> Variable | None:
+        """The next item, or None at the end."""
+        if not 0 <= self.index < len(self.items):
+            self.items = []
+            return None
+        found = self.items[self.index]
+        self.index += self.step
+        return found
+
+
+@dataclass(eq=False, slots=True)
+class RowsVariable(IteratorVariable):
+    """zip() or enumerate(): takes from its `columns` only when it is asked for a row."""
+
+    columns: list[IteratorVariable] = field(default_factory=list)
+    strict: bool = False
+
+    def advance(self) -> Variable | None:
+        row: list[Variable] = []
+        for column in self.columns:
+            item = column.advance()
+            if item is None:
+                if self.strict:
+                    self._check_lengths(len(row))
+                return None
+            row.append(item)
+        return TupleVariable(row) if row else None
+
+    def _check_lengths(self, ended: int) -> None:
+        """Raises ValueError unless all columns end together."""
+        if ended or any(column.advance() is not None for column in self.columns[1:]):
+            raise ValueError("zip() arguments have different lengths")
+
+
+@dataclass(eq=False, slots=True)
+class CountVariable(IteratorVariable):
+    """The numbers that enumerate() puts beside the items."""
+
+    number: int = 0
+
+    def advance(self) -> Variable | None:
+        self.number += 1
+        return Constant(self.number - 1)
 
 
 @dataclass(eq=False, slots=True)
 class ViewVariable(Variable):
-    """keys(), values() or items() of a dict that does not change."""
+    """keys(), values() or items() of a dict, as the dict is when they are looked at."""
 
-    items: list[Variable]
+    owner: DictVariable
+    name: str
 
 
 @dataclass(eq=False, slots=True)

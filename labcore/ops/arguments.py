@@ -1,0 +1,88 @@
+"""Was every argument of an operator of a kind it can take?
+
+In: an operator and a call's arguments.  Out: nothing, or the TypeError that PyTorch's argument
+parser raises.
+Invariant: eager mode and capture ask the same question, so a wrong call is the same error in both.
+PyTorch parses against overloads of a schema; here a parameter's name says what it takes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..graph import TensorMeta
+from .op import Op
+
+
+def is_tensor(value: Any) -> bool:
+    """A tensor under any interpretation: the real one, an array, a node, a meta."""
+    return isinstance(value, (np.ndarray, TensorMeta)) or (
+        hasattr(value, "meta") and not isinstance(value, (Op, type))
+    )
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.generic))
+
+
+def is_int(value: Any) -> bool:
+    return hasattr(value, "__index__") and not is_tensor(value)
+
+
+def _ints(value: Any) -> bool:
+    return is_int(value) or (isinstance(value, (tuple, list)) and all(map(is_int, value)))
+
+
+def _operand(value: Any) -> bool:
+    return is_tensor(value) or is_number(value)
+
+
+def _tensors(value: Any) -> bool:
+    return isinstance(value, (tuple, list)) and all(map(is_tensor, value))
+
+
+# parameter -> (does it fit?, what it must be)
+Kind = tuple[Callable[[Any], bool], str]
+TENSOR: Kind = (is_tensor, "Tensor")
+KINDS: dict[str, Kind] = {
+    "input": TENSOR,
+    "condition": TENSOR,
+    "src": TENSOR,
+    "other": (_operand, "Tensor or Number"),
+    "exponent": (_operand, "Tensor or Number"),
+    "tensors": (_tensors, "tuple of Tensors"),
+    "dim": (lambda value: value is None or _ints(value), "int or tuple of ints"),
+    "dims": (_ints, "tuple of ints"),
+    "size": (_ints, "tuple of ints"),
+    "shape": (_ints, "tuple of ints"),
+    "dim0": (is_int, "int"),
+    "dim1": (is_int, "int"),
+    "index": (is_int, "int"),
+}
+
+
+def check_arguments(op: Op, args: tuple, kwargs: dict[str, Any] | None = None) -> None:
+    """Raises TypeError for the first argument of a kind that its parameter does not take."""
+    kwargs = kwargs or {}
+    names = list(op.signature.parameters)
+    given = {**dict(zip(names, args)), **kwargs}
+    second = given.get("other", given.get("exponent"))
+    for name, value in given.items():
+        fits, wanted = TENSOR if op.kind == "matmul" else KINDS.get(name, (None, ""))
+        if name == "input" and is_tensor(second) and is_number(value) and op.kind != "matmul":
+            continue  # 2 - x: the tensor is on the other side
+        if fits is not None and not fits(value):
+            where = f"argument {name!r} (position {names.index(name) + 1})"
+            raise TypeError(f"{op.name}(): {where} must be {wanted}, not {_kind(value, fits)}")
+
+
+def _kind(value: Any, fits: Callable[[Any], bool]) -> str:
+    """"int", or "tuple with str" when it is an element that does not fit."""
+    kind = type(value).__name__
+    if not isinstance(value, (tuple, list)) or fits is is_tensor:
+        return kind
+    bad = next((v for v in value if not fits([v])), None)
+    return f"{kind} with {type(bad).__name__}" if value else f"an empty {kind}"
