@@ -116,6 +116,35 @@ def enumerations(x):
     return total, list(reversed((1, 2))), tuple(range(3)), any((0, 1)), all(())
 
 
+def iterators_are_shared(x):
+    pairs = [a * b for a, b in zip(*[iter([x, x + 1, x + 2, x + 3])] * 2)]
+    rest = iter([0, 1, 2, 3])
+    return pairs, any(rest), list(rest), all(zip(iter(()), rest)), list(zip())
+
+
+def iterators_see_what_a_list_is_given_later(x):
+    made, numbers = [x], [1]
+    waiting, numbered, backwards = iter(made), enumerate(made), reversed(made)
+    made.append(x + 1)
+    for i, _ in enumerate(numbers):
+        if i < 3:
+            numbers.append(i)
+    found = list(waiting), list(numbered), list(backwards), numbers
+    made.append(2)
+    return found, list(waiting)  # exhausted is exhausted
+
+
+def views_see_what_a_dict_is_given_later(x):
+    made = {"a": x}
+    keys, values, items = made.keys(), made.values(), made.items()
+    made["b"] = x + 1
+    return list(keys), list(values), list(items), len(keys)
+
+
+def sums(x):
+    return sum([0.1] * 10), sum([0.1, 0.2, x, 0.3]), sum([(1,), (x,)], ()), sum([], x) is x
+
+
 def dicts(x):
     made = {"a": x + 1, "b": 2}
     made["c"] = made["a"] * made.get("b", 0)
@@ -243,6 +272,10 @@ UNARY = [
     counter_closure,
     builtins_,
     enumerations,
+    iterators_are_shared,
+    iterators_see_what_a_list_is_given_later,
+    views_see_what_a_dict_is_given_later,
+    sums,
     dicts,
     texts,
     lists,

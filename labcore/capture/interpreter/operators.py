@@ -90,6 +90,7 @@ def _is_numeric(value: Variable) -> bool:
 
 def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     """Tuples and lists are joined and repeated; their items are not looked at."""
+    a, b = _spelled_out(a), _spelled_out(b)
     if symbol == "+" and type(a) is type(b):
         if (
             isinstance(a, TupleVariable)
@@ -105,6 +106,13 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
             items = iterate(vm, seq) * count.value  # type: ignore[attr-defined]
             return ListVariable(items) if isinstance(seq, ListVariable) else TupleVariable(items)
     return folded(vm, symbol, BINARY[symbol][1], a, b)
+
+
+def _spelled_out(value: Variable) -> Variable:
+    """A tuple among the code's constants, as one built inside."""
+    if isinstance(value, Constant) and type(value.value) is tuple:
+        return TupleVariable([Constant(item) for item in value.value])
+    return value
 
 
 @opcode("BINARY_OP")

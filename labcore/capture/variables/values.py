@@ -110,6 +110,10 @@ class IteratorVariable(Variable):
     index: int = 0
     step: int = 1
 
+    @property
+    def kind(self) -> str:
+        return "iterator"
+
     def advance(self) -> Variable | None:
         """The next item, or None at the end."""
         if not 0 <= self.index < len(self.items):
