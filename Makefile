@@ -20,8 +20,11 @@ LOUD   := printf '\n!!! %s\n\n'
 env: .venv/.ok
 
 # The versions of uv.lock, exactly; `make lint` says when the lock no longer fits pyproject.toml.
+# What the first compiled call imports gets its bytecode now, so that no lesson waits for it.
 .venv/.ok: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --frozen $(DOT) $(EXTRAS)
+	$(BIN)/python -m compileall -q -j $(JOBS) labcore widgets \
+	    $(addprefix .venv/lib/python*/site-packages/,numpy numba llvmlite)
 	@touch $@
 
 $(UV):
