@@ -150,6 +150,12 @@ REASONS: dict[str, Reason] = {
         "Eagerly it raises when a divisor is 0; a graph drops what nobody uses, errors included.",
         "Use the result, or remove the division.",
     ),
+    "no-derivative": Reason(
+        "{name} of a tensor that requires grad",
+        "{name} has no derivative. Eagerly that is an error once somebody asks for the gradient; a "
+        "graph is differentiated before anybody asks.",
+        "Use x.detach() for what needs no gradient, or call the function under torch.no_grad().",
+    ),
     # ---- Python that has no rule
     "generator": Reason(
         "{name} is a generator or a coroutine",

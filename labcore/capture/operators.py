@@ -25,6 +25,7 @@ from ..tensor import Tensor
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
+from ..tensor.nodes import MAKES_ANEW
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
 from .variables import (
@@ -111,7 +112,7 @@ class CaptureTracer(Tracer):
             return op.compose(*positional(op, args, kwargs))
         named = {name: _nodes(arg) for name, arg in kwargs.items()}
         result = super().call(op, tuple(_nodes(arg) for arg in args), named)
-        result.meta = self._with_grad(result)
+        result.meta = self._with_grad(op, result)
         return self.stand_in(result, TensorVariable(result.meta, result))
 
     def stand_in(self, node: Node, variable: TensorVariable) -> Traced:
@@ -120,12 +121,15 @@ class CaptureTracer(Tracer):
             self.stand_ins[node] = Traced(node, variable)
         return self.stand_ins[node]
 
-    def _with_grad(self, node: Node) -> TensorMeta:
+    def _with_grad(self, op: Op, node: Node) -> TensorMeta:
         """requires_grad as eager would have it: floating point, computed from something that
-        does, and recording."""
+        does, and recorded; a view is what its base is even when nothing is recorded."""
         assert node.meta is not None
         inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
-        wanted = inputs and mode.grad and node.meta.dtype.is_floating_point
+        recorded = op.alias or mode.grad and op.kind not in MAKES_ANEW
+        wanted = inputs and recorded and node.meta.dtype.is_floating_point
+        if wanted and not op.derivatives:
+            raise Break("no-derivative", name=op.name)
         return node.meta.with_grad(wanted) if wanted != node.meta.requires_grad else node.meta
 
 

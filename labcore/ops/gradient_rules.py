@@ -89,7 +89,8 @@ def _pow_input(grad: Any, input: Any, exponent: Any) -> Any:
         if exponent == 0:
             return ops.zeros_like(grad)
         return ops.mul(grad, ops.mul(ops.pow(input, exponent - 1), exponent))
-    slope = ops.mul(grad, ops.mul(exponent, ops.pow(input, ops.sub(exponent, 1))))
+    less = ops.add(exponent, -1)  # not sub, which refuses a mask
+    slope = ops.mul(grad, ops.mul(exponent, ops.pow(input, less)))
     return ops.where(ops.eq(exponent, 0), 0.0, slope)
 
 

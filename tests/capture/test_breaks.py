@@ -133,6 +133,10 @@ def unused_division(x):
     return x
 
 
+def divides_a_parameter(x):
+    return WEIGHT // 2
+
+
 CASES = {
     "data-dependent-branch": [
         branch,
@@ -174,10 +178,12 @@ CASES = {
     "deep-recursion": [deep],
     "too-long": [endless],
     "unused-division": [unused_division],
+    "no-derivative": [divides_a_parameter],
     "unknown-method": [lambda x: x.detach()],
     "operation": [lambda x: x if TRUTHY else x + 1, lambda x: iter([x])],
 }
 DYNAMIC, POINT, TRUTHY = Dynamic(), Point(3), Truthy()
+WEIGHT = torch.ones(4, requires_grad=True)
 PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
 
 

@@ -348,6 +348,17 @@ def test_keyword_and_default_arguments_of_the_compiled_function():
     captured(lambda x, /, *, k: x * k, x4(), k=2)
 
 
+def test_requires_grad_of_what_is_made_inside():
+    def facts(x):
+        made = torch.zeros_like(x), torch.ones_like(x), x[1:], x.view(2, 2), x * 2, x > 0
+        return [y.requires_grad for y in made], made
+
+    leaf = torch.ones(4, requires_grad=True)
+    captured(facts, leaf)
+    with torch.no_grad():
+        captured(facts, leaf)
+
+
 def test_tensors_are_not_kept_alive():
     compiled = torch.compile(lambda x: x * 2, backend=lambda gm, example_inputs: gm.forward)
     x = x4()

@@ -56,6 +56,12 @@ def test_broadcasting_and_types_go_backwards():
     assert x.grad.dtype is torch.float32 and wide.grad.tolist() == [6]
 
 
+def test_a_power_by_a_mask():
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    (x ** torch.tensor([True, False])).sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0]
+
+
 def test_grad_returns_and_leaves_grad_alone():
     x, y = leaf(1, 2), leaf(3, 4)
     middle = x * y
