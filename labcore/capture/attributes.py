@@ -238,6 +238,17 @@ def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
     )
 
 
+def calling_method(vm: Interpreter, owner: ObjectVariable) -> Variable:
+    """What a call of an object calls: the class's `__call__`, whatever the instance has."""
+    kind = type(owner.value)
+    where, shared = class_attribute(kind, "__call__")
+    if where is None:
+        raise WouldRaise(TypeError(f"{kind.__name__!r} object is not callable"))
+    if type(shared) is not FunctionType:
+        raise Break("unknown-call", name=owner.source.name)
+    return _from_class(vm, owner, kind, "__call__", shared)
+
+
 def class_attribute(kind: type, name: str) -> tuple[type | None, Any]:
     """The class of the MRO that defines `name`, and its raw value."""
     for cls in kind.__mro__:

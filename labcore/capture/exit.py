@@ -67,6 +67,8 @@ class Exit:
             return self.outputs[variable.node]
         if isinstance(variable, Constant):
             return self._constant(variable)
+        if isinstance(variable, CellVariable) and variable.source is not None:
+            return self.builder.load(variable.source)  # shared with whoever else closes over it
         if variable not in self._made:
             self._made[variable] = self._make(variable)
         return self._made[variable]

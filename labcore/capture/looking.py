@@ -158,8 +158,9 @@ class Looker:
             builder.constant(value.__globals__, "G"),
         )
         builder.add(kinds.code_match(source.name, home, names, label, builder.origin))
+        closure = source.attribute("__closure__")
         cells: list[Variable] = [
-            CellVariable(self.content(source.attribute("__closure__").item(n), name, cell), cell)
+            self.cell(closure.item(n), name, cell)
             for n, (name, cell) in enumerate(
                 zip(value.__code__.co_freevars, value.__closure__ or ())
             )
@@ -168,12 +169,13 @@ class Looker:
             value.__code__, value.__globals__, cells=cells, value=value, source=source, home=home
         )
 
-    def content(self, cell_source: Source, name: str, cell: CellType) -> Variable | None:
-        """What a cell holds, not looked at."""
+    def cell(self, source: Source, name: str, cell: CellType) -> CellVariable:
+        """A cell from outside; what it holds is not looked at."""
         try:
-            return self.lazy(cell_source.cell_contents(name), cell.cell_contents)
+            content = self.lazy(source.cell_contents(name), cell.cell_contents)
         except ValueError:
-            return None
+            content = None
+        return CellVariable(content, cell, source)
 
     def length(self, name: str, home: str, length: int) -> None:
         self.builder.add(kinds.length_match(name, home, length, self.builder.origin))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import threading
 import time
 
+import numpy as np
 import pytest
 
 import labcore as torch
@@ -161,6 +162,7 @@ CASES = {
         lambda x: (time.perf_counter() > 0, x)[1],
         lambda x: torch.tensor([1.0]) + x,
         lambda x: {1: x}.setdefault(2, x),
+        lambda x: (np.exp(0.0) > 0, x)[1],
     ],
     "mutation": [writes_global, appends, writes_attribute],
     "inplace-operator": [lambda x: x.clone().add_(1), lambda x: x.clone().relu_()],
@@ -195,6 +197,11 @@ def test_reason(id, function, capsys):
     assert event.origin and event.origin.file == __file__ and event.origin.source
     assert event.what and event.why and event.hint
     assert "{" not in event.what + event.why + event.hint
+
+
+def test_a_call_is_named_as_the_user_names_it():
+    (event,) = check(lambda x: (np.exp(0.0), x)[1], x4()).breaks
+    assert event.what == "call of np.exp"
 
 
 def check_with_state(function):

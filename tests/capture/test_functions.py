@@ -340,6 +340,32 @@ def test_a_returned_function_works():
     assert made.__defaults__[0] is x and made(torch.ones(2)).tolist() == [3.0, 3.0]
 
 
+def test_a_returned_function_shares_the_variables_it_closes_over():
+    n = 1
+
+    def adds(x):
+        return x + 1, lambda: n
+
+    def calls(x, maker):
+        return maker(x)
+
+    for function in (adds, lambda x: calls(x, adds)):
+        n = 1
+        result, read = torch.compile(function, backend="eager", fullgraph=True)(x4())
+        n = 5
+        assert read() == 5
+
+
+def test_a_call_asks_the_class_and_not_the_instance():
+    class Adds:
+        def __call__(self, x):
+            return x + 1
+
+    adds = Adds()
+    adds.__call__ = lambda x: x - 1
+    captured(lambda x: adds(x), x4())
+
+
 def test_keyword_and_default_arguments_of_the_compiled_function():
     captured(helper, x4())
     captured(helper, x4(), 3, shift=2)

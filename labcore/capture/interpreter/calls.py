@@ -8,7 +8,7 @@ from typing import Any
 
 from ...tensor import Tensor
 from ...tensor.methods import Methods
-from ..attributes import attribute
+from ..attributes import calling_method
 from ..binding import bind
 from ..breaks import Break, WouldRaise
 from ..bytecode import ON_THE_STACK, V13, Instruction
@@ -104,7 +104,7 @@ def _call_object(
 ) -> None:
     """A partial, or an object whose class has __call__."""
     if type(function.value) is not functools.partial:
-        call(vm, frame, attribute(vm, function, "__call__"), args, kwargs)
+        call(vm, frame, calling_method(vm, function), args, kwargs)
         return
     parts = {
         name: vm.lazy(function.source.attribute(name), getattr(function.value, name))

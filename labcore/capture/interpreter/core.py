@@ -24,7 +24,7 @@ from ..breaks import Break, WouldRaise
 from ..frame import SymbolicFrame, enter
 from ..looking import Looker
 from ..operators import OperatorCalls
-from ..variables import CellVariable, DictVariable, FunctionVariable, TupleVariable, Variable
+from ..variables import DictVariable, FunctionVariable, TupleVariable, Variable
 from .table import HANDLERS
 
 MAX_STEPS = 100_000
@@ -79,7 +79,7 @@ class Interpreter:
         cells: list[Variable] = []
         for name, cell in zip(code.co_freevars, self.function.__closure__ or ()):
             where = source.constant(name, builder.constant(cell, f"{name}_cell"))
-            cells.append(CellVariable(self.looker.content(where, name, cell), cell))
+            cells.append(self.looker.cell(where, name, cell))
         if code.co_flags & GENERATOR_FLAGS:
             raise _at_start(Break("generator", name=code.co_qualname), self.function)
         known = FunctionVariable(code, self.function.__globals__, cells=cells, value=self.function)

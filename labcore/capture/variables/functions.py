@@ -16,10 +16,12 @@ from .values import Variable
 
 @dataclass(eq=False, slots=True)
 class CellVariable(Variable):
-    """A closure's cell. `content` is None while it is empty; one from outside is read only."""
+    """A closure's cell. `content` is None while it is empty; one from outside (`value`, `source`)
+    is read only."""
 
     content: Variable | None
     value: Any = None
+    source: Source | None = None
 
 
 @dataclass(eq=False, slots=True)
