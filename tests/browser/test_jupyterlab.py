@@ -10,6 +10,12 @@ from .notebook import OpenNotebook
 
 Open = Callable[..., OpenNotebook]
 
+RACE = """
+from widgets import AccessRace
+
+AccessRace(lambda x, bias: (x + bias).relu() * 2)
+"""
+
 # The frame of every widget of the lab, at its smallest: a stage, a slider, a counter, two states.
 PROBE = '''
 import anywidget, traitlets
@@ -79,3 +85,14 @@ def test_the_theme_follows_the_reader(open_cells: Open, theme: str) -> None:
     book = open_cells("'themed'")
     is_light = "true" if theme == "light" else "false"
     expect(book.page.locator("body")).to_have_attribute("data-jp-theme-light", is_light)
+
+
+def test_the_controls_stay_in_sight_on_a_small_screen(open_cells: Open) -> None:
+    """A widget is taller than a laptop's window; its bar sticks to the window's end."""
+    book = open_cells(RACE)
+    book.page.set_viewport_size({"width": 1366, "height": 700})
+    book.run_all()
+    widget = book.widget("access_race")
+    widget.root.evaluate("root => root.scrollIntoView({block: 'start'})")
+    expect(widget.root.locator(".lab-title")).to_be_in_viewport()
+    expect(widget.root.locator(".lab-bar")).to_be_in_viewport(ratio=1)
