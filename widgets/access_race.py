@@ -63,6 +63,7 @@ class AccessRace(LabWidget):
     def __init__(
         self, fn: Callable[..., Any], *example: Any, n: int = 4, language: str = "en"
     ) -> None:
+        __tracebackhide__ = True  # a notebook shows the reader's line and the reason
         super().__init__(
             trace=capture_race(fn, example or example_inputs(fn, SIZES)), n=n, language=language
         )
@@ -85,6 +86,7 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
     """Have the lab's compiler capture `fn`, and its scheduler plan the race. No variant is made and
     none is used up.
     """
+    __tracebackhide__ = True
     name = getattr(fn, "__name__", type(fn).__name__)
     refuse = lambda reason: NotPointwise(f"AccessRace cannot show {name}: {reason}")
     function, arguments = _bound(fn, example)
@@ -103,7 +105,7 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
         arrays = race_plan(module.graph, region.inputs)["buffers"]
         return _ordered(race_plan(module.graph, region.inputs, name, _names(arrays, module)))
     except NotOneSpace as error:
-        raise refuse(str(error)) from error
+        raise refuse(str(error)) from None
 
 
 def _bound(fn: Callable[..., Any], example: Sequence[Any]) -> tuple[FunctionType, tuple[Any, ...]]:

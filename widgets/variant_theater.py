@@ -139,6 +139,6 @@ def is_compiled(fn: Callable[..., Any]) -> bool:
     """Did `compile` make this?"""
     try:
         state_of(fn)
-    except (KeyError, TypeError):
+    except (AttributeError, KeyError, TypeError):  # an object that is called, a builtin
         return False
     return True

@@ -166,6 +166,16 @@ def test_what_capture_cannot_take_is_refused_with_the_users_line():
         AccessRace(noisy)
 
 
+def test_a_refusal_shows_no_frames_of_the_widget_between_the_users_line_and_the_reason():
+    """IPython leaves out frames that say `__tracebackhide__`, except the one that raised."""
+    with pytest.raises(NotPointwise) as caught:
+        AccessRace(lambda x: x.sum())
+    here, *between, _ = [entry.frame for entry in caught.traceback]
+    assert here.code.path == Path(__file__)
+    assert all(frame.f_locals.get("__tracebackhide__") for frame in between)
+    assert caught.value.__cause__ is None and caught.value.__suppress_context__
+
+
 def test_the_users_own_error_stays_the_users():
     with pytest.raises(RuntimeError, match="must match the size"):
         AccessRace(block, torch.ones(3), torch.ones(4))

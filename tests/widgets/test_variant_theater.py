@@ -210,6 +210,16 @@ def test_what_makes_no_sense_is_refused(make, said):
         make()
 
 
+class Doubling:
+    def __call__(self, x):
+        return x * 2
+
+
+def test_an_object_that_is_called_can_be_watched():
+    widget = VariantTheater(Doubling(), 4, 4, 8)
+    assert widget.summary() == "3 calls, 1 hit, 2 misses, 1 recompile, 2 variants"
+
+
 def test_an_empty_recording_is_refused():
     with pytest.raises(ValueError, match="no call of a compiled function"):
         VariantTheater(trace=[])
