@@ -6,13 +6,15 @@ In: the kernels of one graph, as functions whose parameters are annotated with p
 Out: one self-contained object file with every kernel and its launcher, and the names of what it
 calls outside.
 Invariant: strict IEEE arithmetic (no fastmath); only `radd`, the add of a sum, may be reordered.
+Integers wrap round.
 Inductor hands C++ to gcc or clang (seconds); numba takes 30 ms a kernel once it is imported.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
@@ -35,7 +37,7 @@ class ObjectFile:
 
 def compile_kernels(functions: list[FunctionType], iterations: dict[str, int]) -> ObjectFile:
     """Compile plain Python kernels. `iterations`: about how often their innermost loops run."""
-    with _lock:
+    with _lock, _wrapping_integers():
         numba = _numba()
         compiled = [_compile(numba, function) for function in functions]
         module = _link(
@@ -53,6 +55,22 @@ def compile_kernels(functions: list[FunctionType], iterations: dict[str, int]) -
             [f.__name__ for f in functions],
             sorted(set(externals) - set(PYTHON_SYMBOLS)),
         )
+
+
+@contextmanager
+def _wrapping_integers() -> Iterator[None]:
+    """Integers wrap round, as eager mode's do.
+
+    numba promises LLVM that signed arithmetic never overflows; from that LLVM concludes that
+    x + 1 > x, and that x * 2 // 2 is x.
+    """
+    from numba.cpython import numbers
+
+    promise, numbers._int_arith_flags = numbers._int_arith_flags, lambda type_: []
+    try:
+        yield
+    finally:
+        numbers._int_arith_flags = promise
 
 
 def _compile(numba: Any, function: FunctionType) -> tuple[str, str]:

@@ -119,6 +119,32 @@ def test_every_operator_at_the_edges(dtype, monkeypatch):
                 )
 
 
+OVERFLOWS = [
+    lambda x, low: ops.gt(ops.add(x, 1), x),
+    lambda x, low: ops.lt(ops.sub(x, 1), x),
+    lambda x, low: ops.floor_divide(ops.mul(x, 2), 2),
+    lambda x, low: ops.ge(ops.abs(x), 0),
+    lambda x, low: ops.gt(ops.pow(x, 5), 0),
+    lambda x, low: ops.add(x, low),
+    lambda x, low: ops.eq(x, low),
+    lambda x, low: ops.neg(ops.clamp(x, low)),
+]
+
+
+@pytest.mark.parametrize("dtype", [dtypes.int32, dtypes.int64], ids=lambda t: t.name)
+def test_integers_wrap_round(dtype):
+    """The compiler may conclude nothing from an overflow."""
+    limits = np.iinfo(dtype.numpy)
+    x = empty_strided((4,), (1,), dtype)
+    x.array[...] = limits.max, 5, limits.min, -1
+    together = lambda x: tuple(f(x, int(limits.min)) for f in OVERFLOWS)
+    call = compile_graph(traced(together, meta(4, dtype=dtype)), "inference")
+    with np.errstate(all="ignore"):
+        for how in (call, as_python(call.source)):
+            for got, want in zip(arrays(how([x])), eagerly(together, [x])):
+                np.testing.assert_array_equal(got, want)
+
+
 REDUCTIONS = {
     "rows": lambda op, x: op(x, -1),
     "rows kept": lambda op, x: op(x, -1, True),
