@@ -17,8 +17,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..capture.interpreter.core import VARARGS, VARKEYWORDS, parameter_names
+from ..graph import Names
 from ..guards import EAGER, MISS
-from ..guards.builder import Names
 from ..guards.variant import Mark
 from ..trace import listening
 

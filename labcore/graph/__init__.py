@@ -3,6 +3,7 @@ from .graph import Graph as Graph
 from .meta import TensorMeta as TensorMeta
 from .meta import contiguous_strides as contiguous_strides
 from .module import GraphModule as GraphModule
+from .names import Names as Names
 from .node import Node as Node
 from .node import map_nodes as map_nodes
 from .verify import GraphError as GraphError

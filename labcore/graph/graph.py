@@ -6,17 +6,19 @@ It describes what depends on what; not which loop, which buffer, which machine.
 """
 from __future__ import annotations
 
-import keyword
-import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .meta import TensorMeta
+from .names import Names
 from .node import Node, map_nodes
 
 if TYPE_CHECKING:
     from ..trace import Origin
+
+# What the printed code of a graph says besides the names of its nodes.
+OF_PRINTED_CODE = ("self", "torch", "inf", "nan")
 
 
 class Graph:
@@ -26,7 +28,7 @@ class Graph:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self._taken: set[str] = set()
+        self._names = Names(OF_PRINTED_CODE)
         self._before: Node | None = None
 
     # ---- building ----
@@ -59,21 +61,10 @@ class Graph:
 
     def _create(self, op: str, target: Any, args: tuple, kwargs: dict, hint: str,
                 meta: TensorMeta | None, origin: Origin | None) -> Node:
-        node = Node(self, op, target, args, kwargs, self._unique(hint), meta, origin)
+        node = Node(self, op, target, args, kwargs, self._names.new(hint), meta, origin)
         at = len(self.nodes) if self._before is None else self.nodes.index(self._before)
         self.nodes.insert(at, node)
         return node
-
-    def _unique(self, hint: str) -> str:
-        base = re.sub(r"\W", "_", hint) or "_"
-        if base[0].isdigit() or keyword.iskeyword(base):
-            base = f"_{base}"
-        name, n = base, 0
-        while name in self._taken:
-            n += 1
-            name = f"{base}_{n}"
-        self._taken.add(name)
-        return name
 
     @contextmanager
     def inserting_before(self, node: Node) -> Iterator[None]:

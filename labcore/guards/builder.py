@@ -10,11 +10,11 @@ program runs.
 from __future__ import annotations
 
 import builtins
-import keyword
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..graph import Names
 from ..trace import Origin
 from .guard import Guard
 from .source import Source
@@ -29,24 +29,6 @@ class Load:
     source: Source
 
 
-class Names:
-    """Unique Python names, reminding of what they stand for."""
-
-    def __init__(self, taken: set[str]) -> None:
-        self.taken = set(taken)
-
-    def new(self, hint: str) -> str:
-        hint = "".join(c if c.isalnum() or c == "_" else "_" for c in hint) or "_"
-        if hint[0].isdigit() or keyword.iskeyword(hint):
-            hint = f"_{hint}"
-        name, n = hint, 0
-        while name in self.taken:
-            n += 1
-            name = f"{hint}_{n}"
-        self.taken.add(name)
-        return name
-
-
 class GuardBuilder:
     """`load` fetches a source once; `add` installs a guard once; `constant` gives an object a
     name."""
@@ -57,7 +39,9 @@ class GuardBuilder:
         self.steps: list[Load | Guard] = []
         self.origin: Origin | None = None  # of the instruction being interpreted
         self._homes: dict[Source, str] = {}
-        self._constants: dict[int, str] = {id(v): k for k, v in reserved.items()}
+        self._constants: dict[int, str] = {
+            id(v): k for k, v in reserved.items() if v is not None
+        }
         self._codes: set[str] = set()
 
     @property

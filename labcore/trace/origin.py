@@ -23,10 +23,14 @@ class Origin:
 
     @property
     def file_name(self) -> str:
-        """The file's own name, without folders. A notebook cell's generated path becomes "cell"."""
+        """The file's own name, without folders. A notebook cell's generated path becomes "cell".
+
+        It goes into comments of generated code, so what would end a line is left out.
+        """
         if "ipykernel_" in self.file or self.file.startswith("<ipython-input"):
             return "cell"
-        return self.file.replace("\\", "/").rsplit("/", 1)[-1]
+        name = self.file.replace("\\", "/").rsplit("/", 1)[-1]
+        return name if name.isprintable() else "".join(c if c.isprintable() else "?" for c in name)
 
     @property
     def source(self) -> str:

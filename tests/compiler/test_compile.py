@@ -355,3 +355,26 @@ def test_explain_reads_the_same_events():
     assert (told.graph_count, told.graph_break_count, told.op_count) == (1, 0, 3)
     assert [op.__name__ for op in told.ops_per_graph[0]] == ["add", "relu", "mul"]
     assert "x.size() == (4,)" in str(told)
+
+
+def test_names_and_file_names_may_be_anything():
+    def f(self, torch, inf, d):
+        return self + torch * inf + d["x²"] + d["ﬁ"] + d["{0}"] + d["class"]
+
+    def g(args, call, kernel, program, ops):
+        return args + call * kernel - program / ops, args.sum()
+
+    x = torch.ones(3)
+    made = {"torch": torch}
+    exec(compile("def h(x):\n    return x * 2\n", "a\nimport os\udce9.py", "exec"), made)
+    calls = [
+        (f, (x, x, x, dict.fromkeys(("x²", "ﬁ", "{0}", "class"), x))),
+        (g, (x,) * 5),
+        (made["h"], (x,)),
+    ]
+    for function, args in calls:
+        for backend in ("eager", "aot_eager", "inductor"):
+            compiled = torch.compile(function, backend=backend, fullgraph=True)
+            with torch.trace.record():
+                got, want = compiled(*args), function(*args)
+            assert repr(got) == repr(want) == repr(compiled(*args))

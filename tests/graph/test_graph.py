@@ -132,3 +132,14 @@ def test_constants_are_attributes_of_the_module() -> None:
     assert module() == (42,) and module.scale == 21
     with pytest.raises(AttributeError, match="no attribute 'other'"):
         module.other
+
+
+def test_names_are_identifiers_and_hide_nothing() -> None:
+    graph = Graph()
+    names = ["self", "torch", "class", "2x", "x²", "ﬁ", "größe", "", "a b", "a b"]
+    nodes = [graph.placeholder(name, F4) for name in names]
+    assert [node.name for node in nodes] == [
+        "self_1", "torch_1", "_class", "_2x", "x_", "_", "größe", "__1", "a_b", "a_b_1",
+    ]  # fmt: skip
+    graph.output((graph.call_function(plus, (nodes[0], nodes[1]), meta=F4),))
+    assert GraphModule(graph).forward(*range(1, 11)) == (3,)

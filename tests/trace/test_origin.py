@@ -53,3 +53,8 @@ def test_a_notebook_cell_has_no_path_worth_showing() -> None:
     assert origin.file_name == "cell"
     assert origin.excerpt() == "  Cell, line 1, in f\n    y = x.item()\n        ^^^^^^^^"
     assert Origin("/home/me/block.py", 1).file_name == "block.py"
+
+
+def test_a_files_name_fits_into_a_comment() -> None:
+    assert Origin("/tmp/a\nimport os.py", 1).file_name == "a?import os.py"
+    assert Origin("/tmp/caf\udce9.py", 1).file_name == "caf?.py"
