@@ -138,6 +138,7 @@ def _roots(tensors: list[Tensor], gradients: Any, create_graph: bool) -> list[Ro
             gradient = _one(tensor)
         elif edge is not None:
             _check_root(number, tensor, gradient)
+            gradient = gradient.to(tensor.dtype)
         if edge is None:
             raise RuntimeError(
                 f"element {number} of tensors does not require grad and does not have a grad_fn"

@@ -56,6 +56,13 @@ def test_broadcasting_and_types_go_backwards():
     assert x.grad.dtype is torch.float32 and wide.grad.tolist() == [6]
 
 
+def test_a_given_gradient_is_cast_to_the_tensors_type():
+    for function in (lambda x: x * x, torch.compile(lambda x: x * x)):
+        x = torch.tensor([2.0, 3.0], requires_grad=True)
+        function(x).backward(torch.tensor([1.0, 1.0 + 1e-12], dtype=torch.float64))
+        assert x.grad.dtype is torch.float32 and x.grad.tolist() == [4.0, 6.0]
+
+
 def test_a_power_by_a_mask():
     x = torch.tensor([2.0, 3.0], requires_grad=True)
     (x ** torch.tensor([True, False])).sum().backward()
