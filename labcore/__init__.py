@@ -14,20 +14,10 @@ from labcore import ops as _ops
 from labcore.devices import device as device
 from labcore.dtypes import (
     bool as bool,
-)
-from labcore.dtypes import (
     dtype as dtype,
-)
-from labcore.dtypes import (
     float32 as float32,
-)
-from labcore.dtypes import (
     float64 as float64,
-)
-from labcore.dtypes import (
     int32 as int32,
-)
-from labcore.dtypes import (
     int64 as int64,
 )
 from labcore.tensor import *  # noqa: F403

@@ -4,8 +4,7 @@ AccessRace       a pointwise function as separate passes and as one, access by a
 VariantTheater   calls on their way through guards, variants and the compiler
 """
 
-from .access_race import AccessRace as AccessRace
-from .access_race import NotPointwise as NotPointwise
+from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
 from .variant_theater import VariantTheater as VariantTheater
 
 __all__ = ["AccessRace", "NotPointwise", "VariantTheater"]

@@ -22,8 +22,7 @@ from ..graph import Graph, GraphModule, Node, TensorMeta
 from ..tensor.autograd import record
 from ..tensor.factories import empty_strided
 from ..tensor.modes import mode
-from ..tensor.nodes import Saved as SavedTensor
-from ..tensor.nodes import save
+from ..tensor.nodes import Saved as SavedTensor, save
 from ..tensor.storage import Storage
 from ..tensor.tensor import Tensor
 from .aliases import Split, split_aliases

@@ -10,18 +10,10 @@ breaks.py    every reason to stop              region.py     all of it put toget
 """
 
 from . import lab_functions as lab_functions
-from .breaks import REASONS as REASONS
-from .breaks import Break as Break
-from .breaks import Reason as Reason
-from .breaks import WouldRaise as WouldRaise
+from .breaks import REASONS as REASONS, Break as Break, Reason as Reason, WouldRaise as WouldRaise
 from .callables import (
     means as means,
-)
-from .callables import (
     means_constant as means_constant,
-)
-from .callables import (
     means_operator as means_operator,
 )
-from .region import Region as Region
-from .region import capture as capture
+from .region import Region as Region, capture as capture

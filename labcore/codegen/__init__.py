@@ -21,8 +21,7 @@ from .. import trace
 from ..fusion import Schedule, fuse_graph
 from ..graph import GraphModule
 from . import cache as cache
-from .build import Built, build, show_without_file
-from .build import python_kernels as python_kernels
+from .build import Built, build, python_kernels as python_kernels, show_without_file
 from .cpu import print_kernel as print_kernel
 from .program import Program, handing_over
 from .wrapper import print_program as print_program

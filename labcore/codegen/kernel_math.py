@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from math import inf as inf
-from math import nan as nan
+from math import inf as inf, nan as nan
 from typing import Any
 
 import numpy as np
-from numpy import float32 as float32
-from numpy import float64 as float64
+from numpy import float32 as float32, float64 as float64
 
 
 def int32(value: Any) -> Any:

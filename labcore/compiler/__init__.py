@@ -7,12 +7,9 @@ disable.py     said by user code            frames.py      compile ids
 explain.py, logs.py   readers of the trace  exc.py         errors
 """
 
-from .backends import list_backends as list_backends
-from .backends import register_backend as register_backend
+from .backends import list_backends as list_backends, register_backend as register_backend
 from .compile import compile as compile
-from .disable import disable as disable
-from .disable import graph_break as graph_break
-from .disable import is_compiling as is_compiling
+from .disable import disable as disable, graph_break as graph_break, is_compiling as is_compiling
 from .explain import explain as explain
 from .logs import set_logs as set_logs
 from .state import reset as reset

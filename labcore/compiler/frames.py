@@ -13,11 +13,8 @@ class FrameId:
     """A code object's number, and how many variants it was given."""
 
     def __init__(self, number: int, code: CodeType) -> None:
-        self.number, self.code, self.variants = (
-            number,
-            code,
-            0,
-        )  # keeps the code alive, so that its id is its own
+        self.number, self.variants = number, 0
+        self.code = code  # kept alive, so that its id stays its own
 
     def next_variant(self) -> str:
         """A new compile id."""

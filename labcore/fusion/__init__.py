@@ -15,27 +15,14 @@ that codegen prints.
 from .driver import fuse_graph as fuse_graph
 from .ledger import (
     Ledger as Ledger,
-)
-from .ledger import (
     before_and_after as before_and_after,
-)
-from .ledger import (
     count_by_running as count_by_running,
-)
-from .ledger import (
     ledger as ledger,
-)
-from .ledger import (
     separate as separate,
 )
-from .lowering import LoweringError as LoweringError
-from .lowering import lower as lower
+from .lowering import LoweringError as LoweringError, lower as lower
 from .nest import Nest as Nest
-from .program import Extern as Extern
-from .program import Operand as Operand
-from .program import Program as Program
-from .scheduler import Schedule as Schedule
-from .scheduler import schedule as schedule
-from .source_count import SourceCount as SourceCount
-from .source_count import count_in_source as count_in_source
+from .program import Extern as Extern, Operand as Operand, Program as Program
+from .scheduler import Schedule as Schedule, schedule as schedule
+from .source_count import SourceCount as SourceCount, count_in_source as count_in_source
 from .verdicts import Verdict as Verdict

@@ -17,8 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import dtypes
-from ..graph import Graph, TensorMeta, map_nodes
-from ..graph import Node as GraphNode
+from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import Op
 from ..ops.dispatch import interpreting
 from . import realize

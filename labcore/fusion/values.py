@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import dtypes
-from ..graph import Node as GraphNode
-from ..graph import TensorMeta
+from ..graph import Node as GraphNode, TensorMeta
 from ..ops import OPS, Op
 from ..ops.views import infer_size, view_strides
 from .handlers import Reads

@@ -1,13 +1,10 @@
 """Graphs: what capture writes and every later stage reads."""
 from .graph import Graph as Graph
-from .meta import TensorMeta as TensorMeta
-from .meta import contiguous_strides as contiguous_strides
+from .meta import TensorMeta as TensorMeta, contiguous_strides as contiguous_strides
 from .module import GraphModule as GraphModule
 from .names import Names as Names
-from .node import Node as Node
-from .node import map_nodes as map_nodes
-from .verify import GraphError as GraphError
-from .verify import verify as verify
+from .node import Node as Node, map_nodes as map_nodes
+from .verify import GraphError as GraphError, verify as verify
 
 
 def __getattr__(name: str) -> object:

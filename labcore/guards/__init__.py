@@ -7,12 +7,7 @@ replay.py  asks guard by guard, for people  cache.py  the variants of one functi
 """
 
 from .builder import GuardBuilder as GuardBuilder
-from .cache import RECOMPILE_LIMIT as RECOMPILE_LIMIT
-from .cache import VariantCache as VariantCache
-from .guard import Guard as Guard
-from .guard import Mismatch as Mismatch
+from .cache import RECOMPILE_LIMIT as RECOMPILE_LIMIT, VariantCache as VariantCache
+from .guard import Guard as Guard, Mismatch as Mismatch
 from .source import Source as Source
-from .variant import EAGER as EAGER
-from .variant import MISS as MISS
-from .variant import RETURN as RETURN
-from .variant import Variant as Variant
+from .variant import EAGER as EAGER, MISS as MISS, RETURN as RETURN, Variant as Variant

@@ -26,8 +26,7 @@ from . import (  # noqa: F401  importing them fills the table
     reductions,
     views,
 )
-from .op import OPS as OPS
-from .op import Op as Op
+from .op import OPS as OPS, Op as Op
 from .tracer import Tracer as Tracer
 
 globals().update(OPS)

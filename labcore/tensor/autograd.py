@@ -19,11 +19,14 @@ import numpy as np
 from labcore import ops
 
 from .factories import empty_like
-from .modes import enable_grad as enable_grad
-from .modes import inference_mode as inference_mode
-from .modes import is_grad_enabled as is_grad_enabled
-from .modes import mode, no_grad
-from .modes import set_grad_enabled as set_grad_enabled
+from .modes import (
+    enable_grad as enable_grad,
+    inference_mode as inference_mode,
+    is_grad_enabled as is_grad_enabled,
+    mode,
+    no_grad,
+    set_grad_enabled as set_grad_enabled,
+)
 from .nodes import Edge, FunctionNode, Node, edge_of
 from .tensor import Tensor, wrap
 

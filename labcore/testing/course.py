@@ -202,8 +202,7 @@ def _kept(x: Any, bias: Any) -> Any:
 
 def _ledger(fn: Callable[..., Any], n: int) -> tuple[int, int]:
     """(separate, fused) accesses as the compiler counts them for n elements."""
-    from .. import compile as compile_function
-    from .. import inference_mode, ones, trace
+    from .. import compile as compile_function, inference_mode, ones, trace
     with trace.record() as recorder, inference_mode():
         compile_function(fn, fullgraph=True)(ones(n), ones(n))
     (ledger,) = recorder.of(trace.Accesses)

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from labcore.compiler import compile as lab_compile
-from labcore.compiler import state
+from labcore.compiler import compile as lab_compile, state
 from labcore.compiler._dynamo.testing import CompileCounter
 from labcore.tensor import Tensor
 from labcore.trace import GraphBreak, record

@@ -11,8 +11,7 @@ import pytest
 
 import labcore as torch
 from labcore.capture import REASONS
-from labcore.compiler import compile as lab_compile
-from labcore.compiler import disable, graph_break
+from labcore.compiler import compile as lab_compile, disable, graph_break
 from labcore.compiler.exc import Unsupported
 from labcore.trace import CacheMiss, CallEnd, record
 

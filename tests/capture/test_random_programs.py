@@ -7,8 +7,7 @@ import linecache
 from itertools import count
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import labcore as torch
 

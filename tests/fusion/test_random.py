@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from labcore.fusion import count_by_running, ledger, lower, schedule
 from labcore.fusion.verify import verify_program

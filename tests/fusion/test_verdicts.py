@@ -6,8 +6,7 @@ import pytest
 
 from labcore import dtypes, ops
 from labcore.fusion import lower, schedule
-from labcore.fusion.ir import Buffer, Expr, Loops, index
-from labcore.fusion.ir import ops as body_ops
+from labcore.fusion.ir import Buffer, Expr, Loops, index, ops as body_ops
 from labcore.fusion.program import Program
 
 from .graphs import floats, graph_of, layer_norm, layer_norm_backward, softmax

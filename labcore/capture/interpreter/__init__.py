@@ -6,11 +6,12 @@ lists, subscripts, attributes
 """
 
 # Importing a family registers its handlers.
-from . import calls as calls
-from . import containers as containers
-from . import control as control
-from . import locals as locals
-from . import operators as operators
-from . import type_calls as type_calls
-from .core import Captured as Captured
-from .core import Interpreter as Interpreter
+from . import (
+    calls as calls,
+    containers as containers,
+    control as control,
+    locals as locals,
+    operators as operators,
+    type_calls as type_calls,
+)
+from .core import Captured as Captured, Interpreter as Interpreter
