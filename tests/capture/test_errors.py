@@ -76,6 +76,28 @@ def test_what_eager_raises_is_raised_and_nothing_is_kept(function):
     assert not report.breaks and report.counter.frame_count == 0
 
 
+def test_a_dict_that_grows_while_it_is_iterated():
+    def grows(x):
+        made = {"a": x}
+        for key in made:
+            made[key + "b"] = x + 1
+
+    def values_grow(x):
+        made = {"a": 1}
+        for number in made.values():
+            made[str(number)] = 2
+
+    def changes(x):
+        made = {"a": x, "b": x}
+        for key, value in made.items():
+            made[key] = value + 1
+        return made
+
+    for function in (grows, values_grow):
+        assert not check(function, x4()).breaks
+    assert check(changes, x4()).ops == ["add", "add"]
+
+
 def raiser(x):
     y = x * 2
     if x.shape[0] == 4:

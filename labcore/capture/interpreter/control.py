@@ -13,6 +13,7 @@ from ..variables import (
     DictVariable,
     FunctionVariable,
     IteratorVariable,
+    KeysVariable,
     ListVariable,
     MethodVariable,
     TensorVariable,
@@ -133,13 +134,18 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
         return value
     if isinstance(value, ListVariable):
         return IteratorVariable(vm.looker.items(value))
-    return IteratorVariable(iterate(vm, value))
+    items = iterate(vm, value)
+    if isinstance(value, (DictVariable, ViewVariable)):
+        owner = value if isinstance(value, DictVariable) else value.owner
+        return KeysVariable(items, owner=owner, size=len(items))
+    return IteratorVariable(items)
 
 
 def advance(iterator: IteratorVariable) -> Variable | None:
+    """The next item, or None. Raises WouldRaise for what the iterator raises."""
     try:
         return iterator.advance()
-    except ValueError as error:
+    except (ValueError, RuntimeError) as error:
         raise WouldRaise(error) from None
 
 

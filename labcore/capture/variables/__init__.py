@@ -14,6 +14,7 @@ from .values import (
     CountVariable as CountVariable,
     DictVariable as DictVariable,
     IteratorVariable as IteratorVariable,
+    KeysVariable as KeysVariable,
     Lazy as Lazy,
     ListVariable as ListVariable,
     ObjectVariable as ObjectVariable,

@@ -125,6 +125,19 @@ class IteratorVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
+class KeysVariable(IteratorVariable):
+    """An iterator over the keys, values or items of a dict, which must not grow meanwhile."""
+
+    owner: DictVariable = field(kw_only=True)
+    size: int = field(kw_only=True)
+
+    def advance(self) -> Variable | None:
+        if self.items and self.owner.value is None and len(self.owner.items) != self.size:
+            raise RuntimeError("dictionary changed size during iteration")
+        return IteratorVariable.advance(self)
+
+
+@dataclass(eq=False, slots=True)
 class RowsVariable(IteratorVariable):
     """zip() or enumerate(): takes from its `columns` only when it is asked for a row."""
 
