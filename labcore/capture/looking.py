@@ -69,6 +69,8 @@ class Looker:
             builder.add(kinds.id_match(name, builder.expression(source), value, constant, origin))
             return Constant(value, home=constant)
         home = builder.load(source)
+        if kinds.is_too_long(value):
+            raise Break("operation", what=f"{name}, an integer of {value.bit_length()} bits")
         if kind in kinds.ATOMS:
             builder.add(kinds.constant_match(name, home, value, origin))
             return Constant(value, home=home)

@@ -17,7 +17,7 @@ from .. import trace
 from ..capture import WouldRaise
 from ..capture.bytecode import forget as forget_tables
 from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
-from ..guards.kinds import ATOMS
+from ..guards.kinds import ATOMS, is_too_long
 from ..guards.replay import failure, replay
 from ..tensor import Tensor
 from . import frames
@@ -233,7 +233,8 @@ def show_value(value: Any) -> str:
     """An argument in a word, without running code of the user's."""
     if type(value) is Tensor:
         return str(value.meta)
-    return repr(value) if type(value) in ATOMS else type(value).__name__
+    shows = type(value) in ATOMS and not is_too_long(value)
+    return repr(value) if shows else type(value).__name__
 
 
 def contradiction(text: str) -> None:

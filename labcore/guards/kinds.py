@@ -17,6 +17,7 @@ from ..trace import Origin
 from .guard import Guard, Mismatch
 
 ATOMS = (int, float, complex, str, bytes, bool, type(None), range, type(...))
+MAX_BITS = 2048
 
 
 def _differs(
@@ -129,10 +130,15 @@ def same_value(home: str, value: Any) -> str:
     return f"type({home}) is {kind.__name__} and {home} == {value!r}"
 
 
+def is_too_long(value: Any) -> bool:
+    """An integer of more digits than Python is willing to print."""
+    return type(value) is int and value.bit_length() > MAX_BITS
+
+
 def _show(value: Any) -> str:
     """A value in words; only builtin types show themselves, for a user's __repr__ may do
     anything."""
-    if type(value) in ATOMS:
+    if type(value) in ATOMS and not is_too_long(value):
         return repr(value)
     name = getattr(value, "__name__", None) if callable(value) else None
     return name if isinstance(name, str) else f"a {type(value).__name__}"

@@ -228,6 +228,14 @@ def test_hasattr_is_asked_again_of_everything_that_can_change(monkeypatch):
     assert not watched(model, ones())
 
 
+def test_an_integer_that_python_does_not_print():
+    watched = Watched(lambda x, n: x + 1 if n else x - 1, may_break=True)
+    for n in (10**5000, 0, 3, 10**5000):
+        watched(ones(), n)
+    watched = Watched(lambda x: (x + 1, 10**5000 % 7, (1 << 40000) > 5), may_break=True)
+    assert not watched(ones()) and watched(ones())
+
+
 def test_equal_ranges_are_not_the_same_range():
     watched = Watched(lambda x, r: x + r.start * 10 + r.stop)
     assert not watched(ones(), range(0)) and watched(ones(), range(0))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ... import devices, dtypes
-from ...guards.kinds import ATOMS
+from ...guards.kinds import ATOMS, is_too_long
 from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..variables import Constant, DictVariable, ListVariable, SliceVariable, TupleVariable, Variable
@@ -20,8 +20,10 @@ PLAIN = frozenset({*ATOMS, dtypes.dtype, devices.device, slice})
 
 
 def is_plain(value: Any) -> bool:
-    """Immutable, and computing with it runs no code of the user's."""
+    """Immutable, printable, and computing with it runs no code of the user's."""
     kind = type(value)
+    if is_too_long(value):
+        return False
     if kind is tuple or kind is Size:
         return all(map(is_plain, value))
     return kind in PLAIN or kind is frozenset and all(map(is_plain, value))
