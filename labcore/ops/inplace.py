@@ -23,10 +23,8 @@ from .promote import can_cast
 
 WITH_TWIN = (
     "add sub mul div floor_divide remainder pow eq ne lt le gt ge logical_and logical_or "
-    "logical_xor logical_not "
-    "bitwise_and bitwise_or bitwise_xor bitwise_not relu exp log sqrt rsqrt sin cos erf tanh "
-    "sigmoid abs neg sign "
-    "reciprocal square clamp"
+    "logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not relu exp log sqrt "
+    "rsqrt sin cos erf tanh sigmoid abs neg sign reciprocal square clamp"
 ).split()
 
 
@@ -35,8 +33,7 @@ def _check_writable(input: TensorMeta) -> None:
     if input.numel and any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride)):
         raise RuntimeError(
             "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single "
-            "memory location. Please clone() the tensor before performing the operation."
+            "single memory location. Please clone() the tensor before performing the operation."
         )
 
 
@@ -56,9 +53,8 @@ def _check_overlap(target: ndarray, operands: Any) -> None:
         if not same and all(is_dense(a.shape, _element_strides(a)) for a in (target, operand)):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to "
-                "tensor refer "
-                "to a single memory location. Please clone() the tensor before performing the "
-                "operation."
+                "tensor refer to a single memory location. Please clone() the tensor before "
+                "performing the operation."
             )
 
 

@@ -72,8 +72,7 @@ def _stack_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
         if meta.shape != first.shape:
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry "
-                "0 "
-                f"and {list(meta.shape)} at entry {position}"
+                f"0 and {list(meta.shape)} at entry {position}"
             )
     return TensorMeta.contiguous(
         (*first.shape[:axis], len(tensors), *first.shape[axis:]), result_type(*tensors)
@@ -99,8 +98,7 @@ def _scattered(input: TensorMeta, part: TensorMeta, src: TensorMeta) -> TensorMe
     if src.shape != part.shape:
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. src size = "
-            f"{list(src.shape)}, "
-            f"slice size = {list(part.shape)}"
+            f"{list(src.shape)}, slice size = {list(part.shape)}"
         )
     repeats = any(n > 1 and s == 0 for n, s in zip(input.shape, input.stride))
     return TensorMeta(input.shape, dense_strides(input) if repeats else input.stride, input.dtype)

@@ -39,9 +39,8 @@ def _check_inner(input: TensorMeta, other: TensorMeta) -> None:
     if input.ndim == other.ndim == 1:
         raise RuntimeError(
             f"inconsistent tensor size, expected tensor [{input.shape[0]}] and src "
-            f"[{other.shape[0]}] "
-            "to have the same number of elements, but got "
-            f"{input.shape[0]} and {other.shape[0]} elements respectively"
+            f"[{other.shape[0]}] to have the same number of elements, but got {input.shape[0]} and "
+            f"{other.shape[0]} elements respectively"
         )
     if other.ndim == 1:
         rows = input.numel // max(input.shape[-1], 1)
@@ -53,8 +52,7 @@ def _check_inner(input: TensorMeta, other: TensorMeta) -> None:
         count = TensorMeta.contiguous(batch, input.dtype).numel
         raise RuntimeError(
             f"Expected size for first two dimensions of batch2 tensor to be: [{count}, "
-            f"{input.shape[-1]}] "
-            f"but got: [{count}, {inner}]."
+            f"{input.shape[-1]}] but got: [{count}, {inner}]."
         )
     rows = input.numel // max(input.shape[-1], 1)
     raise RuntimeError(

@@ -86,8 +86,7 @@ def _mean_meta(
         what = "Optional" if dtype else "Input"
         raise RuntimeError(
             f"mean(): could not infer output dtype. {what} dtype must be either a floating point "
-            "or "
-            f"complex dtype. Got: {type_.title}"
+            f"or complex dtype. Got: {type_.title}"
         )
     return _reduced(input, dim, keepdim, type_)
 

@@ -128,8 +128,7 @@ def _view_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
     if strides is None:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
-            "dimension "
-            "spans across two contiguous subspaces). Use .reshape(...) instead."
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
         )
     return _new(input, shape, strides)
 
@@ -151,9 +150,8 @@ def _permute_meta(input: TensorMeta, dims: Sequence[int]) -> TensorMeta:
     if len(dims) != input.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
-            "length of "
-            f"the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not equal to "
-            f"len(dims) = {len(dims)}"
+            f"length of the desired ordering of dimensions i.e. input.dim() = {input.ndim} is not "
+            f"equal to len(dims) = {len(dims)}"
         )
     axes = [wrap_dim(d, input.ndim) for d in dims]
     if len(set(axes)) != len(axes):
@@ -175,9 +173,8 @@ def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
         kind = "CPUBoolType" if input.dtype is dtypes.bool else f"torch.{input.dtype.title}Tensor"
         raise RuntimeError(
             f"expand({kind}{{{list(input.shape)}}}, size={list(size)}): the number of sizes "
-            "provided "
-            f"({len(size)}) must be greater or equal to the number of dimensions in the tensor "
-            f"({input.ndim})"
+            f"provided ({len(size)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({input.ndim})"
         )
     shape, stride = list(size), [0] * len(size)
     for axis in reversed(range(len(size))):
@@ -198,9 +195,8 @@ def _expand_meta(input: TensorMeta, size: Sequence[int]) -> TensorMeta:
             if have != 1:
                 raise RuntimeError(
                     f"The expanded size of the tensor ({size[axis]}) must match the existing size "
-                    f"({have}) at "
-                    f"non-singleton dimension {axis}.  Target sizes: {list(size)}.  Tensor sizes: "
-                    f"{list(input.shape)}"
+                    f"({have}) at non-singleton dimension {axis}.  Target sizes: {list(size)}.  "
+                    f"Tensor sizes: {list(input.shape)}"
                 )
             stride[axis] = 0
     return _new(input, shape, stride)
