@@ -1,12 +1,15 @@
 """Capture: Python bytecode to a graph, guards, and the text of a variant.
 
-bytecode.py  three Pythons, one dialect        looking.py    values, bought with guards
-frame.py     frames of variables               attributes.py, binding.py, callables.py   Python's
-rules
-interpreter/ one handler an instruction        operators.py, lab_functions.py   tensors: the lab's
-own code on stand-ins
-variables/   what is known of a value          exit.py       making the result
-breaks.py    every reason to stop              region.py     all of it put together
+    bytecode.py       three Pythons, one dialect
+    frame.py          frames of variables
+    interpreter/      one handler an instruction
+    variables/        what is known of a value
+    looking.py        values, bought with guards
+    attributes.py, binding.py, callables.py     Python's rules
+    operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
+    exit.py           making the result
+    breaks.py         every reason to stop
+    region.py         all of it put together
 """
 
 from . import lab_functions as lab_functions

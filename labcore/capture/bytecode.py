@@ -5,27 +5,18 @@ table below.
 All that differs between the three versions is in this file; whatever is not translated keeps
 CPython's name.
 
-    ours                 argument              3.11                        3.12                3.13
-    NOP                  -                     PRECALL, KW_NAMES           KW_NAMES            -
-    LOAD_FAST            slot                  LOAD_FAST, LOAD_CLOSURE     + LOAD_FAST_CHECK
-    LOAD_CLOSURE is LOAD_FAST
-    LOAD_ATTR            (name, is a method)   LOAD_ATTR | LOAD_METHOD     bit 0               bit 0
-    LOAD_GLOBAL          (name, with NULL)     bit 0, NULL below           NULL below
-    NULL above
-    CALL                 (count, keywords)     KW_NAMES before PRECALL     KW_NAMES before
-    CALL_KW: names on the stack
-    COMPARE_OP           (operator, to bool)   -                           -                   bit
-    4 of the argument
-    POP_JUMP_IF_X        offset                ..FORWARD../..BACKWARD..    forward only
-    TO_BOOL before it
-    JUMP_IF_X_OR_POP     offset                yes                         COPY, POP_JUMP
-    COPY, TO_BOOL, POP_JUMP
-    FOR_ITER             offset after the loop directly                    + END_FOR           +
-    END_FOR, POP_TOP
-    FORMAT               (conversion, spec)    FORMAT_VALUE                FORMAT_VALUE
-    CONVERT_VALUE, FORMAT_SIMPLE
-    INTRINSIC            name                  LIST_TO_TUPLE ...           CALL_INTRINSIC_1
-    CALL_INTRINSIC_1
+    ours               argument               3.11               3.12               3.13
+    NOP                -                      PRECALL, KW_NAMES  KW_NAMES           -
+    LOAD_FAST          slot                   + LOAD_CLOSURE     + ..._CHECK        no LOAD_CLOSURE
+    LOAD_ATTR          (name, is a method)    or LOAD_METHOD     bit 0              bit 0
+    LOAD_GLOBAL        (name, with NULL)      NULL below         NULL below         NULL above
+    CALL               (count, keywords)      KW_NAMES before    KW_NAMES before    CALL_KW: stack
+    COMPARE_OP         (operator, to bool)    -                  -                  bit 4
+    POP_JUMP_IF_X      offset                 ..FORWARD_..       forward only       after TO_BOOL
+    JUMP_IF_X_OR_POP   offset                 yes                COPY, POP_JUMP     + TO_BOOL
+    FOR_ITER           offset after the loop  directly           + END_FOR          + POP_TOP
+    FORMAT             (conversion, spec)     FORMAT_VALUE       FORMAT_VALUE       FORMAT_SIMPLE
+    INTRINSIC          name                   LIST_TO_TUPLE ...  CALL_INTRINSIC_1   CALL_INTRINSIC_1
 """
 
 from __future__ import annotations

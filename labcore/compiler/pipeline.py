@@ -2,8 +2,7 @@
 
     capture ─► "eager"      run the captured graph as it is
         └────► "aot_eager"  + autodiff: functional graphs, joint, cut; run by eager operators
-                   └──────► "inductor"   + fusion: loops, schedule ─► codegen: kernels, wrapper,
-                   disk cache
+                   └──────► "inductor"   + fusion: loops, schedule ─► codegen: kernels, wrapper
 
 In: a `GraphModule` and example inputs.  Out: a callable taking the graph's placeholders, returning
 a tuple. A result that is wrong only from one backend on was broken by the stage which that backend

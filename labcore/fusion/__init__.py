@@ -7,8 +7,8 @@ that codegen prints.
     handlers    what `ops` can be                    interpret   the schedule in pure Python
     values      lazy values and views of them        realize     when a value gets a buffer
     lowering    a graph to a program of loops        verify      is a program well formed?
-    deps        who needs whom, and at which index   verdicts    may two groups share a nest, and
-    why (not)? scheduler   which pairs fuse, in which order     nest        how one group runs
+    deps        who needs whom, at which index       verdicts    may two groups share a nest?
+    scheduler   which pairs fuse, in which order     nest        how one group runs
     ledger      accesses, counted three ways         show        all of it as text
     race        loop bodies as data, for the widget  driver      the stage as one call
 """

@@ -4,10 +4,9 @@ In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they 
 `Group`s of nodes. A group iterates over  outer x inner. A node takes one of four parts in it:
 
     each     pointwise over outer x inner                    runs inside the inner loop
-    rowred   reduces inner, keeps outer   (sum over -1)      accumulates in the inner loop, done
-    after it row      pointwise over outer                            runs between inner loops
-    colred   reduces outer, keeps inner   (sum over 0)       accumulates across the whole nest, done
-    at its end
+    rowred   reduces inner, keeps outer   (sum over -1)      adds up in the inner loop
+    row      pointwise over outer                            runs between inner loops
+    colred   reduces outer, keeps inner   (sum over 0)       adds up across the whole nest
 
 A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is
 None) has not chosen a split and may still join a group that has.

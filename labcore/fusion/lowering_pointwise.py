@@ -136,8 +136,7 @@ for _name, _primitive in (
 rule("logical_not", "input", lambda dtype, a: ops.bitwise_not(_truth(dtype, a)))
 
 
-# ---- powers that eager mode multiplies or takes roots for
-# ------------------------------------------
+# ---- powers that eager mode multiplies or takes roots for ----------------------------------------
 
 EXACT_POWERS: dict[Any, Body] = {
     0.5: lambda dtype, a: ops.sqrt(a),

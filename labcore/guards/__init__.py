@@ -1,9 +1,10 @@
 """Guards: under which conditions a captured program may run again, and the variants they protect.
 
-source.py  how a value is reached        kinds.py    the guards there are, and what each says when
-it fails
-builder.py collects them during capture  variant.py  one captured program with its check
-replay.py  asks guard by guard, for people  cache.py  the variants of one function
+    source.py   how a value is reached
+    guard.py    one condition                   kinds.py    those there are, and what each says
+    builder.py  collects them during capture    variant.py  one captured program with its check
+    cache.py    the variants of one function    widen.py    fewer guards for what runs eagerly
+    replay.py   asks guard by guard, for people
 """
 
 from .builder import GuardBuilder as GuardBuilder

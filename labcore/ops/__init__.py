@@ -7,8 +7,8 @@ later.
     promote     which type comes out            broadcast   which shape and strides come out
     pointwise   element by element              elementwise what these have in common
     formulas    what numpy has no ufunc for     reductions  along axes
-    views       other shape, same storage       composites  input, view or copy: decided by the
-    layout linear      matmul                          joining     cat, stack, scatters
+    views       other shape, same storage       composites  input, view or copy, by the layout
+    linear      matmul                          joining     cat, stack, scatters
     factories   tensors from nothing            random      and from chance
     inplace     the pointwise ones, written into the first operand
     derivatives how a rule is written and run   gradient_rules  the rules

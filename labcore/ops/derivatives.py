@@ -9,8 +9,7 @@ kept until the backward:
     grad            the gradient of the result
     <parameter>     the value of the operator's parameter of that name (a tensor is saved for this)
     out             the value of the result (saved as well)
-    <parameter>_meta, out_meta      shape, strides and type only (nothing is saved); None for a
-    number
+    <parameter>_meta, out_meta      shape, strides, type (nothing is saved); None for a number
 
 A rule may ignore broadcasting and types: `gradients` sums over repeated axes and casts back. At
 kinks the convention is PyTorch's.

@@ -107,8 +107,7 @@ EXACT_POWERS: dict[float, Callable[..., ndarray]] = {
 }
 
 
-# ---- erf: W. J. Cody's idea in the coefficients of fdlibm's s_erf.c, highest power first
-# ----------
+# ---- erf: W. J. Cody's idea, the coefficients of fdlibm's s_erf.c, highest power first ----------
 
 _SMALL = (
     (

@@ -171,8 +171,7 @@ unary("bitwise_not", np.invert, _bits("bitwise_not_cpu"))
 unary("isnan", formulas.isnan, TRUTH, FLOATS)
 
 
-# ---- pow: integers by rules of their own, some exponents exactly
-# ----------------------------------
+# ---- pow: integers by rules of their own, some exponents exactly --------------------------------
 
 _POW = Rule(check=_check_pow)
 

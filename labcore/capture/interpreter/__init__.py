@@ -1,8 +1,10 @@
 """The symbolic interpreter: one handler an instruction, one file a family of instructions.
 
-core.py     the loop            locals.py   variables and the stack    operators.py  + < is in not
-calls.py    CALL, functions     control.py  jumps, loops, return       containers.py tuples,
-lists, subscripts, attributes
+    core.py           the loop                  locals.py       variables and the stack
+    operators.py      + < is in not             control.py      jumps, loops, return
+    containers.py     tuples, lists, dicts      calls.py        CALL, functions
+    builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
+    fold.py           constants, computed       identity.py     `is`
 """
 
 # Importing a family registers its handlers.
