@@ -77,7 +77,7 @@ def _run_backend(region: Region, options: Options) -> Callable[..., Any]:
         )
         if not callable(compiled):
             raise TypeError(
-                f"a backend returns a callable, this one returned a {type(compiled).__name__}"
+                f"a backend returns a callable, this one returned {type(compiled).__name__}"
             )
     except Exception as error:
         raise BackendCompilerFailed(options.backend_name, error) from error

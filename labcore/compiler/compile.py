@@ -17,7 +17,7 @@ from typing import Any
 from ..capture import means
 from ..capture.variables import FunctionVariable, Variable
 from ..guards import source
-from .backends import Backend, lookup, name_of
+from .backends import BUILTIN, Backend, lookup, name_of
 from .build import Options
 from .dispatcher import STATE, dispatcher
 from .state import State
@@ -63,6 +63,11 @@ def compile(
             "Used as a decorator with arguments, write @compile(backend=...)"
         )
     _check(dynamic, mode, options)
+    if options and backend in BUILTIN:
+        raise RuntimeError(
+            f"options are for backends of your own: {backend!r} has none, and got "
+            f"{', '.join(map(repr, options))}"
+        )
     settings = Options(
         lookup(backend), name_of(backend), fullgraph, {"options": options} if options else {}
     )

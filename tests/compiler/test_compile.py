@@ -116,6 +116,8 @@ def test_options_go_to_the_backend():
 
     torch.compile(block, backend=backend, options={"level": 3})(*pair(2))
     assert seen == {"level": 3}
+    with pytest.raises(RuntimeError, match="'inductor' has none, and got 'level'"):
+        torch.compile(block, options={"level": 3})
 
 
 class Scaler:
@@ -247,7 +249,7 @@ def test_a_backend_that_raises():
 
 
 def test_a_backend_that_returns_no_callable():
-    with pytest.raises(exc.BackendCompilerFailed, match="returned a NoneType"):
+    with pytest.raises(exc.BackendCompilerFailed, match="returned NoneType"):
         torch.compile(block, backend=lambda gm, example_inputs: None)(*pair(2))
 
 
