@@ -20,11 +20,15 @@ LOUD   := printf '\n!!! %s\n\n'
 env: .venv/.ok
 
 # The versions of uv.lock, exactly; `make lint` says when the lock no longer fits pyproject.toml.
-# What the first compiled call imports gets its bytecode now, so that no lesson waits for it.
+# What the first compiled call imports gets its bytecode now, so that no lesson waits for it; and
+# JupyterLab does not lay its news over the first one.
 .venv/.ok: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --frozen $(DOT) $(EXTRAS)
 	$(BIN)/python -m compileall -q -j $(JOBS) labcore widgets \
 	    $(addprefix .venv/lib/python*/site-packages/,numpy numba llvmlite)
+	@mkdir -p .venv/share/jupyter/lab/settings
+	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}' \
+	    > .venv/share/jupyter/lab/settings/overrides.json
 	@touch $@
 
 $(UV):

@@ -51,9 +51,9 @@ def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Com
 
 def _inference(gm: GraphModule, split: Split, compiler: Compiler,
                started: float) -> Callable[..., tuple]:
-    graph = verify(clean(_with_argument_names(split.core)), functional=True)
+    graph = verify(clean(split.core), functional=True)
     _report("inference", graph)
-    _report_stage(started, f"inference: {len(graph.calls)} calls; no gradient is wanted")
+    _report_stage(started, f"no gradient is wanted: one graph of {operations(graph)}")
     compiled = compile_split(compiler, replace(split, core=graph), "inference", gm.attrs)
     return inference_region(compiled)
 
@@ -68,26 +68,20 @@ def _training(gm: GraphModule, split: Split, joint: Joint, compiler: Compiler,
     return training_region(forward, backward, Plan.of(joint, cut), split, gm.attrs)
 
 
-def _with_argument_names(graph: Graph) -> Graph:
-    """The graph with its inputs named arg0_1, arg1_1 ... as AOTAutograd names them."""
-    new = Graph()
-    env = {
-        node: new.placeholder(f"arg{i}_1", node.meta, node.origin)
-        for i, node in enumerate(graph.placeholders)
-    }
-    for node in graph.nodes:
-        if node.op != "placeholder":
-            env[node] = new.node_copy(node, env.__getitem__)
-    return new
-
-
 def _report_cut(joint: Joint, cut: Cut, started: float) -> None:
     saved = [value.name for value in cut.saved]
     _report("joint", joint.graph)
     _report("forward", cut.forward, saved, cut.saved_bytes)
     _report("backward", cut.backward, saved, cut.saved_bytes)
-    calls = f"{len(cut.forward.calls)} calls forward, {len(cut.backward.calls)} backward"
-    _report_stage(started, f"training: {calls}; {len(saved)} saved, {cut.saved_bytes} bytes")
+    sizes = f"{operations(cut.forward)} forward, {len(cut.backward.calls)} backward"
+    kept = f"{len(saved)} saved, {cut.saved_bytes} bytes" if saved else "nothing saved"
+    _report_stage(started, f"{sizes}; {kept}")
+
+
+def operations(graph: Graph) -> str:
+    """"3 operations"."""
+    count = len(graph.calls)
+    return f"{count} operation{'' if count == 1 else 's'}"
 
 
 def _report(phase: str, graph: Graph, saved: Sequence[str] = (), saved_bytes: int = 0) -> None:

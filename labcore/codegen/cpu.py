@@ -21,6 +21,7 @@ from ..fusion.handlers import Name, Printer
 from ..fusion.ir import Expr, ops, using
 from ..fusion.nest import Nest, Pass
 from ..fusion.primitives import accumulator, identity
+from ..graph import signature
 from . import kernel_math, spelling
 
 RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
@@ -188,8 +189,8 @@ class _CpuPrinter(Printer):
             *self._end_columns(),
         ]
         parameters = tuple(self.parameters.values())
-        head = ", ".join(f'{p.name}: "{p.dtype.name}*"' for p in parameters)
-        source = f"def {name}({head}):\n" + _aligned(_indented(lines or [("pass", "")], 1))
+        head = signature(name, [f'{p.name}: "{p.dtype.name}*"' for p in parameters])
+        source = head + "\n" + _aligned(_indented(lines or [("pass", "")], 1))
         return Kernel(name, source, parameters)
 
     def _pass(self, part: Pass) -> list[Line]:

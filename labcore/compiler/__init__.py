@@ -11,5 +11,7 @@ from .backends import list_backends as list_backends, register_backend as regist
 from .compile import compile as compile
 from .disable import disable as disable, graph_break as graph_break, is_compiling as is_compiling
 from .explain import explain as explain
-from .logs import set_logs as set_logs
+from .logs import activate_from_environment, set_logs as set_logs
 from .state import reset as reset
+
+activate_from_environment()

@@ -29,6 +29,7 @@ ABSENT = Mark(
 
 TEMPLATE = """\
 def {name}({signature}):
+    __tracebackhide__ = True
 {defaults}    if {function}.__code__ is not {state}.code:
         {state}.renew()
         return {function}({call})

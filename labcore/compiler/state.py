@@ -138,7 +138,7 @@ class State:
         """Capture or a graph raised. Nothing of the call has happened yet, so CPython runs it,
         and raises in the user's code."""
         if isinstance(error, CompileError):
-            raise error
+            raise error.with_traceback(None)  # its text says where in the user's code it was
         return Failed(error)
 
     def settle(self, failed: Failed, value: Any) -> Any:

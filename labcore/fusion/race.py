@@ -115,8 +115,11 @@ class _RaceBody(Printer):
 
     def register(self, key: tuple, op: str, dtype: dtypes.dtype, **more: Any) -> Name:
         if key not in self.memo:
-            name = self.memo[key] = Name(f"{self.prefix}{self.count}", dtype)
-            self.count += 1
+            # A constant takes no number: tmp4 here is tmp4 in the kernel.
+            number = sum(k[0] == "const" for k in self.memo) if op == "const" else self.count
+            prefix = "const" if op == "const" else self.prefix
+            name = self.memo[key] = Name(f"{prefix}{number}", dtype)
+            self.count += op != "const"
             varies = any(map(self._varies, key))
             if varies:
                 self.varying.add(name)

@@ -2,7 +2,7 @@
 from .graph import Graph as Graph
 from .meta import TensorMeta as TensorMeta, contiguous_strides as contiguous_strides
 from .module import GraphModule as GraphModule
-from .names import Names as Names
+from .names import Names as Names, signature as signature
 from .node import Node as Node, map_nodes as map_nodes
 from .verify import GraphError as GraphError, verify as verify
 

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from .meta import TensorMeta
-from .names import Names
+from .names import Names, signature
 from .node import Node, map_nodes
 
 if TYPE_CHECKING:
@@ -116,10 +116,8 @@ class Graph:
 
     def python_code(self, name: str = "forward", comments: bool = True) -> str:
         """The graph as a Python function; each statement names its shape and the user's line."""
-        params = "".join(
-            f", {n.name}" + (f": {str(n.meta)!r}" if n.meta else "") for n in self.placeholders
-        )
-        lines = [f"def {name}(self{params}):"]
+        params = [n.name + (f": {str(n.meta)!r}" if n.meta else "") for n in self.placeholders]
+        lines = [signature(name, ["self", *params])]
         last = None
         for node in self.nodes:
             if node.op == "placeholder":

@@ -40,3 +40,11 @@ def _is_stable(name: str) -> bool:
     from unicodedata import normalize
 
     return name.isidentifier() and normalize("NFKC", name) == name
+
+
+def signature(name: str, parameters: list[str], width: int = 79) -> str:
+    """`def name(a, b):`, one parameter a line where it would be wider than a page."""
+    line = f"def {name}({', '.join(parameters)}):"
+    if len(line) <= width:
+        return line
+    return "\n".join([f"def {name}(", *(f"    {p}," for p in parameters), "):"])

@@ -31,8 +31,7 @@ class Count:
 
     def __str__(self) -> str:
         return (
-            f"over the loops {self.loops}, by running them {self.running}, "
-            f"in the kernels' text {self.text}"
+            f"loops {self.loops}, running them {self.running}, kernel text {self.text}"
         )
 
 

@@ -35,6 +35,7 @@ def install_eager(interpreter: Interpreter) -> None:
 
 
 def call(op: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    __tracebackhide__ = True
     return (_stack.top or _eager).call(op, args, kwargs)  # type: ignore[union-attr]
 
 

@@ -78,6 +78,7 @@ class Op:
         return dict(bound.arguments)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # IPython and pytest leave out frames that ask for it
         return dispatch.call(self, args, kwargs)
 
     def __repr__(self) -> str:

@@ -35,6 +35,7 @@ class EagerInterpreter:
     """The bottom of the interpreter stack."""
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
+        __tracebackhide__ = True
         if kwargs:
             args = positional(op, args, kwargs)
         if op.kind not in MAKES_ANEW and (not args or type(args[0]) is not Tensor):

@@ -193,6 +193,7 @@ def _binary(op: Op, swapped: bool, name: str) -> Callable:
     known = frozenset((int, float, bool))
 
     def straight(self: Any, other: Any) -> Any:
+        __tracebackhide__ = True
         kind = type(other)
         if kind is not type(self) and kind not in known:
             other = _operand(other)
@@ -201,6 +202,7 @@ def _binary(op: Op, swapped: bool, name: str) -> Callable:
         return op(self, other)
 
     def reflected(self: Any, other: Any) -> Any:
+        __tracebackhide__ = True
         other = _operand(other)
         return other if other is NotImplemented else op(other, self)
 
@@ -215,6 +217,7 @@ def _named(function: Callable, name: str, op: Op) -> Callable:
 
 def _unary(op: Op, name: str) -> Callable:
     def method(self: Any) -> Any:
+        __tracebackhide__ = True
         return op(self)
 
     return _named(method, name, op)
@@ -222,6 +225,7 @@ def _unary(op: Op, name: str) -> Callable:
 
 def _plain(op: Op) -> Callable:
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
         return op(self, *args, **kwargs)
 
     return _named(method, op.name, op)

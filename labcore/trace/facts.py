@@ -47,7 +47,7 @@ class Facts:
 
 
 def facts(events: Iterable[Event]) -> Facts:
-    """Count a trace's events: `facts(recorder.events)`."""
+    """Count a trace's events: `facts(recorder)`, or any of its events."""
     events = list(events)
 
     def count(cls: type[Event], **wanted: object) -> int:

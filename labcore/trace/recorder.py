@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,6 +81,17 @@ class Recorder:
 
     def __call__(self, event: Event) -> None:
         self.events.append(event)
+
+    def __iter__(self) -> Iterator[Event]:
+        return iter(self.events)
+
+    def __len__(self) -> int:
+        return len(self.events)
+
+    def __repr__(self) -> str:
+        kinds = Counter(event.kind for event in self.events)
+        told = ", ".join(f"{kind} {count}" for kind, count in kinds.items())
+        return f"Recorder({told or 'no event yet'})"
 
     def of(self, cls: type[E]) -> list[E]:
         return [e for e in self.events if isinstance(e, cls)]

@@ -8,6 +8,7 @@ Invariant: no times, no absolute paths and no addresses, so the same program giv
 """
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Iterable
 
 from .events import (
@@ -28,6 +29,14 @@ from .events import (
 Format = Callable[[Event], str]
 
 
+def _folded(text: str, first: str = "  ") -> str:
+    """Prose in lines of a notebook's width, the later ones indented."""
+    return textwrap.fill(
+        text, 78, initial_indent=first, subsequent_indent="    ",
+        break_long_words=False, break_on_hyphens=False,
+    )
+
+
 def graph_code(event: Event) -> str:
     """The captured graph as Python."""
     assert isinstance(event, GraphCaptured)
@@ -37,12 +46,11 @@ def graph_code(event: Event) -> str:
 def guards(event: Event) -> str:
     """Every guard of a new variant in evaluation order, with the user's line that needs it."""
     assert isinstance(event, GuardsInstalled)
-    kinds = max((len(g.type) for g in event.guards), default=0)
-    width = max((len(g.text) for g in event.guards), default=0)
+    width = min(max((len(g.text) for g in event.guards), default=0), 40)
     lines = []
     for guard in event.guards:
-        where = f"  # line {guard.origin.line}: {guard.origin.code}" if guard.origin else ""
-        lines.append(f"{guard.type:<{kinds}}  {guard.text:<{width}}{where}".rstrip())
+        where = f", line {guard.origin.line}: {guard.origin.code}" if guard.origin else ""
+        lines.append(f"{guard.text:<{width}}  # {guard.type}{where}".rstrip())
     return "\n".join(lines)
 
 
@@ -60,7 +68,8 @@ def graph_breaks(event: Event) -> str:
     """Where capture stopped, why, and what to change."""
     assert isinstance(event, GraphBreak)
     where = f"\n{event.origin.excerpt()}" if event.origin else ""
-    return f"{event.what} [{event.break_id}]{where}\n  Why: {event.why}\n  What to do: {event.hint}"
+    why, hint = _folded(f"Why: {event.why}"), _folded(f"What to do: {event.hint}")
+    return f"{event.what} [{event.break_id}]{where}\n{why}\n{hint}"
 
 
 def aot_graphs(event: Event) -> str:
@@ -96,7 +105,7 @@ def fusion(event: Event) -> str:
     saved = f", saves {event.saved_bytes} bytes" if event.saved_bytes else ""
     flip = f" It would be fused if {event.flip}." if event.flip and not event.fused else ""
     said = f"{verdict}, {event.rule}{saved}. {event.detail}{flip}"
-    return f"{event.first} + {event.second}: {said}".rstrip()
+    return _folded(f"{event.first} + {event.second}: {said}".rstrip(), first="")
 
 
 def kernel_code(event: Event) -> str:

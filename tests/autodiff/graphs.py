@@ -36,7 +36,7 @@ def module_of(function: Callable[..., Any], *metas: TensorMeta, **more: Any) -> 
 
 def lines(graph: Graph) -> list[str]:
     """The graph's statements without comments."""
-    return [line.strip() for line in graph.python_code(comments=False).splitlines()[1:]]
+    return [node.format() for node in graph.nodes if node.op != "placeholder"]
 
 
 class _Numbered(Tracer):

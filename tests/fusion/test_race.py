@@ -68,9 +68,9 @@ def test_the_block():
         ("load", "tmp1"),
         ("add", "tmp2"),
         ("relu", "tmp3"),
-        ("const", "tmp4"),
-        ("mul", "tmp5"),
-        ("store", "tmp5"),
+        ("const", "const0"),
+        ("mul", "tmp4"),
+        ("store", "tmp4"),
     ]
     assert body[2] == {
         "op": "add",

@@ -37,7 +37,7 @@ def test_the_lessons_numbers() -> None:
     counts = count_accesses(block, torch.tensor([-2.0, -1.0, 1.0, 2.0]), torch.ones(4))
     assert (counts.separate.loops, counts.fused.loops) == (28, 12)
     assert (
-        "separate passes: over the loops 28, by running them 28, in the kernels' text 28"
+        "separate passes: loops 28, running them 28, kernel text 28"
         in repr(counts)
     )
 

@@ -15,7 +15,7 @@ def test_a_guard_names_its_line() -> None:
     )
     mode = trace.GuardRecord("GRAD_MODE", "", "grad=True", "mode.grad is True")
     assert render(trace.GuardsInstalled([size, mode], ""), "guards") == (
-        "SIZE_MATCH  x.size() == (4,)  # line 2:\nGRAD_MODE   grad=True"
+        "x.size() == (4,)  # SIZE_MATCH, line 2:\ngrad=True         # GRAD_MODE"
     )
 
 
@@ -30,8 +30,8 @@ def test_a_decision_says_what_would_flip_it() -> None:
         "add", "sum", False, "different iteration space", "4 against 8.", 0, "the shapes agreed"
     )
     assert render(apart, "fusion") == (
-        "add + sum: kept apart, different iteration space. 4 against 8. "
-        "It would be fused if the shapes agreed."
+        "add + sum: kept apart, different iteration space. 4 against 8. It would be\n"
+        "    fused if the shapes agreed."
     )
     fused = trace.Fusion("add", "relu", True, "producer and consumer", "", 32, "")
     assert render(fused, "fusion") == "add + relu: fused, producer and consumer, saves 32 bytes."

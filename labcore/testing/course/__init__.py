@@ -1,0 +1,23 @@
+"""The checks of the lessons' exercises.
+
+    result.py     facts, results, and how a student's function is asked
+    memory.py     arrays that count their accesses
+    lesson00.py   three passes, a lazy wrapper, the same answer
+    lesson01.py   formulas, a report, a launch cost
+
+In: what a student wrote, as a value handed over (a check never looks up a name of theirs).  Out:
+a `Result`: every fact as *expected, found*, then "Public checks passed." or the belief that most
+likely made the difference.
+Invariant: a check runs the student's code on several inputs and compares facts and values, never
+source text. An exercise that is not begun (it still answers `...`) is said to be so, and a
+student's error is a fact like any other: a fresh notebook runs from top to bottom.
+"""
+from .lesson00 import lazy as lazy, same as same, three_passes as three_passes
+from .lesson01 import (
+    FakeClock as FakeClock,
+    formulas as formulas,
+    launch_cost as launch_cost,
+    report as report,
+)
+from .memory import CountingList as CountingList, Memory as Memory
+from .result import Fact as Fact, Result as Result

@@ -1,0 +1,123 @@
+"""Facts and results, and how a student's function is asked.
+
+In: a student's function or value.  Out: a `Result` whose text is for people and whose `passed` is
+for programs.
+Invariant: `checked` turns everything a student can do wrong into a Result; only our own bugs raise.
+"""
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Fact:
+    """One thing a check looked at; numbers are equal when they agree to `tolerance`."""
+
+    name: str
+    expected: Any
+    found: Any
+    tolerance: float = 1e-6
+
+    @property
+    def holds(self) -> bool:
+        if is_number(self.expected) and is_number(self.found):
+            return math.isclose(self.expected, self.found, rel_tol=self.tolerance)
+        return bool(self.expected == self.found)
+
+    def __str__(self) -> str:
+        mark = "ok " if self.holds else "NO "
+        return f"{mark} {self.name}: expected {self.expected}, found {self.found}"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a check: facts, and the likely belief behind a wrong one."""
+
+    facts: tuple[Fact, ...]
+    belief: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return bool(self.facts) and all(fact.holds for fact in self.facts)
+
+    def __repr__(self) -> str:
+        if not self.facts:
+            return "Not begun: replace the ... in this cell and run it again."
+        if self.passed:
+            return "\n".join([*map(str, self.facts), "Public checks passed."])
+        return "\n".join([*map(str, self.facts), self.belief or "Not yet: see the facts above."])
+
+
+NOT_BEGUN = Result(())
+
+
+class _NotBegun(Exception):
+    """The answer is still `...`."""
+
+
+class Unusable(Exception):
+    """The answer is not of the form that was asked for."""
+
+    def __init__(self, expected: str, found: str) -> None:
+        super().__init__(f"expected {expected}, found {found}")
+        self.expected, self.found = expected, found
+
+
+def checked(check: Callable[[Any], Result]) -> Callable[[Any], Result]:
+    """A check that tells about an answer it cannot use instead of failing itself."""
+
+    @wraps(check)
+    def run(answer: Any) -> Result:
+        try:
+            return check(answer)
+        except _NotBegun:
+            return NOT_BEGUN
+        except Unusable as unusable:
+            return Result((Fact("the answer", unusable.expected, unusable.found),))
+
+    return run
+
+
+def ask(function: Any, *args: Any) -> Any:
+    """Call a student's function. Its error, `...` or None is an outcome of the check."""
+    if function is ...:
+        raise _NotBegun
+    if not callable(function):
+        raise Unusable("a function", f"{function!r}: hand over the function, not what it returns")
+    try:
+        answer = function(*args)
+    except Exception as error:
+        line = traceback.extract_tb(error.__traceback__)[-1].line or ""
+        place = f" at `{line}`" if line else ""
+        raise Unusable("an answer", f"{type(error).__name__}: {error}{place}") from None
+    return begun(answer)
+
+
+def begun(answer: Any) -> Any:
+    """The answer, if there is one."""
+    if answer is ... or (isinstance(answer, (tuple, list)) and any(a is ... for a in answer)):
+        raise _NotBegun
+    if answer is None:
+        raise Unusable("an answer", "None: is a `return` missing?")
+    return answer
+
+
+def numbers(answer: Any, count: int) -> tuple[Any, ...]:
+    """The answer as `count` numbers. Raises Unusable for anything else."""
+    form = f"{count} numbers"
+    try:
+        values = tuple(answer)
+    except TypeError:
+        raise Unusable(form, repr(answer)) from None
+    if len(values) != count or not all(map(is_number, values)):
+        raise Unusable(form, repr(answer))
+    return values
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
