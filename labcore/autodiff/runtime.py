@@ -115,7 +115,9 @@ class LazyBackward:
         wanted = [meta_of(node).requires_grad for node in self.joint.primals]
         joint = trace_joint(self.core, wanted, unused).after(clean)
         names = {value.name for value in self.cut.saved}
-        return cut_at(joint, [node for node in joint.graph.nodes if node.name in names]).backward
+        saved = [node for node in joint.graph.nodes if node.name in names]
+        assert len(saved) == len(names), "a saved tensor has no place in this backward"
+        return cut_at(joint, saved).backward
 
 
 @dataclass(frozen=True)
