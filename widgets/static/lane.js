@@ -142,17 +142,19 @@ function drawRegisters({ at, edges }, pill) {
 function drawRow(lane, buffer, n) {
   const { geo, cellAt } = lane;
   const { name } = buffer;
-  const used = touched(lane.spec).has(name);
   const y = cellAt(name, 0).y;
   const middle = y + geo.height / 2;
   const kids = [
     s("text", { class: "ar-buf", x: 0, y: middle + 4 }, short(name, 11), s("title", {}, name)),
   ];
   const size = buffer.one ? 1 : n;
+  if (!touched(lane.spec).has(name)) {
+    kids.push(...drawNever(lane, name, y, size * (geo.cell + GAP) - GAP));
+    return kids;
+  }
   for (let i = 0; i < size; i++) {
     const { x } = cellAt(name, i);
-    const ghost = used ? "ar-cell" : "ar-cell ar-ghost";
-    const box = s("rect", { class: ghost, x, y, width: geo.cell, height: geo.height, rx: 4 });
+    const box = s("rect", { class: "ar-cell", x, y, width: geo.cell, height: geo.height, rx: 4 });
     const value = s("text", {
       class: "ar-v",
       x: x + geo.cell / 2,
@@ -162,13 +164,18 @@ function drawRow(lane, buffer, n) {
     lane.cells[`${name}:${i}`] = { box, value, pips, x, y, buffer, i };
     kids.push(box, value, pips);
   }
-  const across = size * (geo.cell + GAP) - GAP;
-  if (!used && across > 100) {
-    const note = s("text", { class: "ar-never", x: geo.label + across / 2, y: middle + 4 });
-    lane.never.push({ name, note });
-    kids.push(note);
-  }
   return kids;
+}
+
+/** An array that this lane never makes: one dashed place, and words where there is room for them. */
+function drawNever(lane, name, y, width) {
+  const { height } = lane.geo;
+  const x = lane.cellAt(name, 0).x;
+  const place = s("rect", { class: "ar-cell ar-ghost", x, y, width, height, rx: 4 });
+  if (width <= 100) return [place];
+  const note = s("text", { class: "ar-never", x: x + width / 2, y: y + height / 2 + 4 });
+  lane.never.push({ name, note });
+  return [place, note];
 }
 
 // ---- one moment ---------------------------------------------------------------------------------
