@@ -8,6 +8,7 @@ whatever they need (numba, sympy, matplotlib) are loaded when first asked for.
 from __future__ import annotations
 
 import importlib
+import sys
 from typing import Any
 
 from labcore import ops as _ops
@@ -50,7 +51,9 @@ def __getattr__(name: str) -> Any:
     """The rooms that are loaded on first use."""
     found = _LAZY.get(name)
     if found is None:
-        raise AttributeError(f"module 'labcore' has no attribute {name!r}")
+        raise AttributeError(
+            f"module 'labcore' has no attribute {name!r}", name=name, obj=sys.modules[__name__]
+        )
     module = importlib.import_module(found[0])
     value = module if found[1] is None else getattr(module, found[1])
     globals()[name] = value

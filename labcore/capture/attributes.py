@@ -121,6 +121,12 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
 def _of_module(vm: Interpreter, module: ModuleType, name: str, source: Source) -> Variable:
     if name in vars(module):
         return vm.lazy(source.attribute(name), vars(module)[name])
+    ours = module.__name__.partition(".")[0] == __name__.partition(".")[0]
+    if ours:  # its __getattr__ only imports rooms of the lab: a name it refuses is not there
+        try:
+            return vm.lazy(source.attribute(name), getattr(module, name))
+        except AttributeError as error:
+            raise WouldRaise(error) from None
     if hasattr(ModuleType, name) or "__getattr__" in vars(module):
         raise Break("attribute", name=name, what=f"module {module.__name__}")
     raise WouldRaise(AttributeError(f"module {module.__name__!r} has no attribute {name!r}"))

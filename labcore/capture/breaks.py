@@ -113,6 +113,11 @@ REASONS: dict[str, Reason] = {
         "Capture reads objects that exist before the call; it makes none of a user's class itself.",
         "Make the object before the call and pass it in.",
     ),
+    "exception": Reason(
+        "an exception is made, {name}",
+        "A graph does not raise: CPython runs this call, and the exception is the user's own.",
+        "Check before the compiled function is called, or leave it: the call raises as it should.",
+    ),
     "context-manager": Reason(
         "a with statement",
         "Entering and leaving a context runs its own code, which capture does not follow.",

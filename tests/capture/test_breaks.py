@@ -49,6 +49,11 @@ def x4():
     return torch.tensor([1.0, -2.0, 3.0, 4.0])
 
 
+def exception(x):
+    error = ValueError("kept, not raised")
+    return x * len(error.args)
+
+
 def branch(x):
     if x.sum() > 0:
         return x * 2
@@ -168,6 +173,7 @@ CASES = {
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
     "disabled-call": [lambda x: lookup(x) * 2],
     "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],
+    "exception": [exception],
     "new-object": [lambda x: Point(x).double],
     "context-manager": [with_block, with_lock],
     "exception-caught": [catching],

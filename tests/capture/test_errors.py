@@ -112,3 +112,11 @@ def test_a_raise_statement_raises_with_the_users_line():
     assert str(caught.traceback[-1].path) == __file__
     assert caught.value.__context__ is None
     assert compiled(torch.ones(3)).tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_name_the_lab_does_not_have_is_the_users_error_under_fullgraph_too():
+    misspelled = lambda x: torch.rellu(x)
+    for fullgraph in (False, True):
+        with pytest.raises(AttributeError, match="labcore' has no attribute 'rellu'") as got:
+            torch.compile(misspelled, backend="eager", fullgraph=fullgraph)(torch.ones(2))
+        assert (got.value.name, got.value.obj) == ("rellu", torch)

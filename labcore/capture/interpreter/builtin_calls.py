@@ -85,7 +85,8 @@ def call_builtin(
     if any(function is cls for cls in MODES):
         raise Break("context-manager")
     if issubclass(type(function), type):
-        raise Break("new-object", name=name)
+        error = issubclass(function, BaseException)
+        raise Break("exception" if error else "new-object", name=name)
     raise Break("unknown-call", name=f"{name}()")
 
 
