@@ -11,7 +11,6 @@ float32 is rounded after every step, and sums, which add up in a wider type, onc
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -39,16 +38,18 @@ class Number:
 
 
 def rounded(value: Any, dtype: dtypes.dtype) -> Any:
-    """The nearest number of that type; integers wrap round."""
+    """The nearest number of that type; integers wrap round. A float that is no such integer becomes
+    the lowest one, as x86 processors have it, and with them numpy, PyTorch and compiled kernels.
+    """
     if dtype is dtypes.float32:
         return ctypes.c_float(value).value
     if dtype is dtypes.float64:
         return float(value)
     if dtype is dtypes.bool:
         return bool(value)
-    if isinstance(value, float):
-        value = int(value) if math.isfinite(value) else -2 ** 63
     half = 2 ** (8 * dtype.itemsize - 1)
+    if isinstance(value, float):
+        return int(value) if -half - 1 < value < half else -half
     return (value + half) % (2 * half) - half
 
 

@@ -87,6 +87,8 @@ class Lowering:
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
             why = realize.reason_to_realize(node, value, node in self.outputs, self.fuse)
+            if why is None and realize.read_by_call(node, has_loops):
+                why = realize.EXTERN
             if why is not None:
                 value = self.realize(
                     value, node.name, why, "output" if node in self.outputs else "temp"
@@ -243,6 +245,11 @@ class Lowering:
                 if step.out.name == name:
                     step.out = buffer
         return buffer
+
+
+def has_loops(op: Op) -> bool:
+    """Is there a rule that lowers this operator? (Some rules still refuse some arguments.)"""
+    return op.name in RULES or op.name in POINTWISE
 
 
 def _same(value: Any) -> Any:

@@ -9,7 +9,7 @@ Inductor's thresholds: 4 reads, 30 operations (50 on CPU), heavy operations reus
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..graph import Node as GraphNode
@@ -30,8 +30,25 @@ def readers(node: GraphNode) -> int:
     return sum(readers(u) if getattr(u.target, "alias", False) else 1 for u in node.users)
 
 
+def read_by_call(node: GraphNode, has_loops: Callable[[Any], bool]) -> bool:
+    """Does an operator without loops read the node's value, or a view of it?
+
+    Stored now, once, for the value and all its views; later each view would get a buffer.
+    """
+    for user in node.users:
+        op = user.target
+        if user.op != "call_function":
+            continue
+        if op.alias or op.compose is not None:
+            if read_by_call(user, has_loops):
+                return True
+        elif not has_loops(op):
+            return True
+    return False
+
+
 def reason_to_realize(node: GraphNode, value: Value, is_output: bool, fuse: bool) -> str | None:
-    """Why the value of `node` must have a buffer, or None."""
+    """Why the value of `node` must have a buffer whatever reads it, or None."""
     if is_output:
         return OUTPUT
     if not fuse:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labcore import dtypes, ops
-from labcore.fusion import LoweringError, count_by_running, lower, schedule
+from labcore.fusion import LoweringError, count_by_running, lower, realize, schedule
 from labcore.fusion.ir import Buffer
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, TensorMeta
@@ -225,7 +225,7 @@ def test_an_extern_step_gets_its_operands_stored():
     )
     assert {loops.title: loops.why for loops in plan.program.loops} == {
         "relu": "an operator without loops reads it",
-        "t": "an operator without loops reads it",
+        "mul": "an operator without loops reads it",
     }
 
 
@@ -329,3 +329,15 @@ def test_an_input_without_meta_is_an_internal_error():
     graph.output((graph.placeholder("x"),))
     with pytest.raises(LoweringError, match="placeholder x has no meta"):
         lower(graph)
+
+
+def test_a_value_and_its_transpose_for_one_call_are_stored_once():
+    def gram(x):
+        clipped = ops.relu(x)
+        return ops.matmul(clipped, ops.t(clipped))
+
+    program = lower(graph_of(gram, floats(3, 4)))
+    assert [type(step).__name__ for step in program.steps] == ["Loops", "Extern"]
+    assert program.steps[0].why == realize.EXTERN
+    left, right = program.steps[1].operands
+    assert left.buffer is right.buffer and right.strides == (1, 4)

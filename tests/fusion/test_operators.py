@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from labcore import dtypes
 from labcore.fusion import lower, schedule
-from labcore.fusion.interpret import run
+from labcore.fusion.interpret import rounded, run
 from labcore.fusion.lowering_pointwise import POINTWISE
 from labcore.fusion.lowering_rules import RULES
 from labcore.fusion.verify import verify_program
@@ -150,3 +150,11 @@ def test_arange(args):
 )
 def test_factories(name, args):
     check(OPS[name], *args)
+
+
+@pytest.mark.parametrize("dtype", [dtypes.int32, dtypes.int64])
+def test_a_float_that_is_no_such_integer_becomes_the_lowest(dtype):
+    values = [float("nan"), float("inf"), -float("inf"), 1e20, 3e9, -3e9, 2.0**31, -2.9, 2.9]
+    with np.errstate(invalid="ignore"):
+        wanted = np.array(values).astype(dtype.numpy).tolist()
+    assert [rounded(value, dtype) for value in values] == wanted
