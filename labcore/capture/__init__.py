@@ -3,6 +3,8 @@
 bytecode.py  three Pythons, one dialect        looking.py    values, bought with guards
 frame.py     frames of variables               attributes.py, binding.py, callables.py   Python's
 rules
+frames.py    frames of values, between regions steps.py      what CPython does between regions
+liveness.py  what is still read                pieces.py     code objects cut from the user's
 interpreter/ one handler an instruction        operators.py, lab_functions.py   tensors: the lab's
 own code on stand-ins
 variables/   what is known of a value          exit.py       making the result
@@ -16,4 +18,6 @@ from .callables import (
     means_constant as means_constant,
     means_operator as means_operator,
 )
+from .frames import Frame as Frame, Stop as Stop, Stopped as Stopped
 from .region import Region as Region, capture as capture
+from .steps import run_rest as run_rest, step as step

@@ -33,6 +33,7 @@ class Break(Exception):
             text.format(**particulars) for text in (reason.what, reason.why, reason.hint)
         )
         self.origin: Origin | None = None
+        self.step: int | None = None  # of the instruction to stop before, where it is an earlier one
         super().__init__(self.what)
 
     def event(self) -> GraphBreak:
@@ -48,7 +49,7 @@ class WouldRaise(Exception):
 
 
 _RUN_OUTSIDE = (
-    "Move it before or after the compiled function, or leave it: this function then runs eagerly."
+    "Move it before or after the compiled function, or leave it: what stands around it is compiled."
 )
 
 REASONS: dict[str, Reason] = {
@@ -70,6 +71,12 @@ REASONS: dict[str, Reason] = {
         "a tensor is given to {name}() where a Python value is expected",
         "A number such as a size or a fill value is part of the graph, and this one is data.",
         "Pass a Python number, or use an operator that takes a tensor there.",
+    ),
+    "varying-number": Reason(
+        "{name} is a number that differs from time to time",
+        "Numbers are constants of a graph. This one was another when the same code was captured "
+        "before, so CPython computes with it and the graphs around are kept.",
+        "Make it a tensor, or leave it: the operators around it are compiled.",
     ),
     "data-dependent-shape": Reason(
         "the shape of the result of {name} depends on data",
@@ -121,7 +128,7 @@ REASONS: dict[str, Reason] = {
     "disabled-call": Reason(
         "call of {name}, which is under compiler.disable",
         "{reason}",
-        "Remove the disable, or accept that this function runs eagerly.",
+        "Remove the disable, or leave it: what stands around the call is compiled.",
     ),
     "graph-break-call": Reason(
         "graph_break() was called",

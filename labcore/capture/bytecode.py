@@ -31,6 +31,7 @@ CPython's name.
 from __future__ import annotations
 
 import dis
+import functools
 import sys
 from dataclasses import dataclass
 from types import CodeType
@@ -87,15 +88,16 @@ class Bytecode:
         self.code = code
         listing = list(dis.get_instructions(code))
         self.after = {a.offset: b.offset for a, b in zip(listing, listing[1:])}
-        self._raw = {ins.offset: ins for ins in listing}
+        self.raw = {ins.offset: ins for ins in listing}
         self._before = {b.offset: a for a, b in zip(listing, listing[1:])}
-        self._handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        self.handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.at = {ins.offset: self._translate(ins) for ins in listing}
         self.slots = slots(code)
+        self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 
     def handler(self, offset: int) -> Any:
         """The exception table's entry for an offset, or None."""
-        return next((e for e in self._handlers if e.start <= offset < e.end), None)
+        return next((e for e in self.handlers if e.start <= offset < e.end), None)
 
     def catches(self, offset: int) -> bool:
         """May code of the user's run when the instruction at `offset` raises?
@@ -117,6 +119,26 @@ class Bytecode:
         return Origin(
             self.code.co_filename, line or first, column, end, end_column, self.code.co_qualname
         )
+
+    @functools.cached_property
+    def live(self) -> dict[int, frozenset[int]]:
+        """The slots that somebody still reads, by offset."""
+        from .liveness import live_slots
+
+        return live_slots(self)
+
+    def keyword_names(self, call: dis.Instruction) -> int | None:
+        """3.11 and 3.12: which constant names the keywords of a CALL; KW_NAMES stands right
+        before it, or before its PRECALL."""
+        before = self._before[call.offset]
+        if before.opname == "PRECALL":
+            before = self._before[before.offset]
+        return before.arg if before.opname == "KW_NAMES" else None
+
+    def pushes_null(self, offset: int) -> bool:
+        """Does the instruction put a NULL beside its result?"""
+        ins = self.at[offset]
+        return ins.op in ("LOAD_ATTR", "LOAD_GLOBAL") and ins.arg[1]
 
     def _translate(self, ins: dis.Instruction) -> Instruction:
         name = ins.opname
@@ -165,18 +187,15 @@ class Bytecode:
         return ins.argval if "JUMP" in op or "ATTR" in op or "GLOBAL" in op else arg
 
     def _keywords(self, call: dis.Instruction) -> tuple[str, ...]:
-        """3.11 and 3.12: the KW_NAMES of a CALL stands right before it, or before its PRECALL."""
-        before = self._before[call.offset]
-        if before.opname == "PRECALL":
-            before = self._before[before.offset]
-        return self.code.co_consts[before.arg or 0] if before.opname == "KW_NAMES" else ()
+        names = self.keyword_names(call)
+        return () if names is None else self.code.co_consts[names]
 
     def _after_loop(self, target: int) -> int:
         """3.12 and 3.13 put END_FOR (and POP_TOP) where an exhausted loop jumps to; CPython skips
         them."""
-        if self._raw[target].opname == "END_FOR":
+        if self.raw[target].opname == "END_FOR":
             target = self.after[target]
-            if V13 and self._raw[target].opname == "POP_TOP":
+            if V13 and self.raw[target].opname == "POP_TOP":
                 target = self.after[target]
         return target
 

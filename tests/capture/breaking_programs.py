@@ -1,0 +1,171 @@
+"""Random programs full of breaks: loops, with, try, raise, closures, containers, tensors."""
+
+from __future__ import annotations
+
+from random import Random
+
+PREAMBLE = '''\
+COUNT = 0
+
+class Noisy:
+    def __init__(self, swallow=False):
+        self.swallow = swallow
+
+    def __enter__(self):
+        log("enter")
+        return self
+
+    def __exit__(self, kind, value, tb):
+        log(("exit", kind and kind.__name__))
+        return self.swallow and kind is ValueError
+
+def check(k):
+    if k % 3 == 1:
+        log("bad")
+        raise ValueError("one of three")
+
+def callee(t, k):
+    t = t + 1
+    log(("callee", k))
+    return t * 2
+
+def guarded(t, k):
+    try:
+        t = t * 2
+        check(k)
+        return t + 1
+    finally:
+        log("leaving")
+
+def pure(t, k=2):
+    return t * k + 1
+
+@disable
+def observe(t):
+    log(t.tolist())
+    return t
+
+'''
+
+EXPRESSIONS = (
+    "x + 1", "x * 2", "x.relu()", "x + y", "x * y - 1", "pure(x)", "pure(y, k)", "callee(x, k)",
+    "observe(x)", "x if k > 1 else y", "guarded(x, k)", "x * x.sum().item()", "y - x",
+    "(lambda t: t * 2)(x)", "total + x", "bump(x)", "read() + 1", "x[0] + y", "x.view(2, 1)[:, 0]",
+    "[x, y][k % 2]", "{'a': x, 'b': y}['b']", "sum([t * j for j, t in enumerate((x, y))])",
+    "sum([t + noise(j) for j, t in enumerate((x, y))])", "items[0] if items else x", "+x * k",
+    "x.detach()", "torch.where(x > 0, x, y)", "x * (k if k else 0.5)", "d.get('a', y)",
+)
+SIMPLE = (
+    "log(k)", "print('k', k)", "check(k)", "k = k + 1", "k += 2", "items.append(x)", "d['a'] = x",
+    "box.hits += 1", "box.x = y", "parts.append(x)", "parts = [y, parts]", "x += 1", "x.mul_(0.5)",
+    "graph_break()", "x, y = y, x", "COUNT += 1", "total = total + x", "z = x * 3", "log(z)",
+    "del z", "log(len(items))", "log((len(parts), COUNT))", "d.pop('a')", "log(sorted(d))",
+    "noise(k)", "assert k < 5, 'large'", "log(f'{k}-{COUNT}')", "made = lambda t: t + k",
+    "x = made(x) if k else x", "box.items = parts", "log(sys.exc_info()[0])", "it = iter(items)",
+    "log(next(it, None))", "x = x + next(it, y)", "log(locals()['k'])", "a, *b = x, y, k; log(b)",
+    "raise ValueError('told')", "x = x + torch.ones(k)", "items[0] = x", "box.step(x)",
+)  # fmt: skip
+CONDITIONS = (
+    "x.sum() > 0", "k > 1", "k % 2", "x.sum() > y.sum()", "len(items) > 2", "box.hits", "not k",
+    "n > 2 and x.sum() < 100", "items or parts", "y is x", "isinstance(x, torch.Tensor)",
+    "0 < k < 3", "d", "x[0] > 1 or k == 2",
+)
+LOOPS = (
+    "for i in range(n):", "for i in range(k, 3):", "for t in items[:3]:", "for i, t in enumerate((x, y)):",
+    "for t, u in zip((x, y), items):", "while k < n:", "for key in list(d):", "for t in (x, y):",
+    "for i in (1, 2):", "for i in (q for q in range(2)):", "while x.sum() < 8:",
+)  # fmt: skip
+
+
+class Writer:
+    """Writes one function body. A budget keeps it short and its loops few."""
+
+    def __init__(self, random: Random) -> None:
+        self.random, self.lines, self.budget = random, list[str](), random.randint(6, 18)
+
+    def block(self, indent: int, depth: int, loop: bool) -> None:
+        for _ in range(self.random.randint(1, 4)):
+            self.budget -= 1
+            self.statement(indent, depth, loop)
+            if self.budget < 0:
+                break
+
+    def write(self, indent: int, text: str) -> None:
+        self.lines.append("    " * indent + text)
+
+    def statement(self, indent: int, depth: int, loop: bool) -> None:
+        pick = self.random.random()
+        if depth and pick < 0.45:
+            compound = self.random.choice((self.branch, self.loop, self.context, self.attempt))
+            compound(indent, depth - 1, loop)
+        elif pick < 0.55 and loop:
+            self.write(indent, f"if {self.random.choice(CONDITIONS)}:")
+            self.write(indent + 1, self.random.choice(("break", "continue", "return x", "log(k)")))
+        elif pick < 0.75:
+            name = self.random.choice("xxxy")
+            self.write(indent, f"{name} = {self.random.choice(EXPRESSIONS)}")
+        else:
+            self.write(indent, self.random.choice(SIMPLE))
+
+    def branch(self, indent: int, depth: int, loop: bool) -> None:
+        self.write(indent, f"if {self.random.choice(CONDITIONS)}:")
+        self.block(indent + 1, depth, loop)
+        if self.random.random() < 0.4:
+            self.write(indent, "else:")
+            self.block(indent + 1, depth, loop)
+
+    def loop(self, indent: int, depth: int, loop: bool) -> None:
+        head = self.random.choice(LOOPS)
+        self.write(indent, head)
+        self.write(indent + 1, "x = x.abs() + 1; k += 1" if "while" in head else "x = x * 0.5")
+        self.block(indent + 1, depth, True)
+        if self.random.random() < 0.2:
+            self.write(indent, "else:")
+            self.write(indent + 1, self.random.choice(SIMPLE))
+
+    def context(self, indent: int, depth: int, loop: bool) -> None:
+        heads = ("Noisy()", "Noisy(True)", "Noisy() as w", "Noisy(), Noisy(True)", "torch.no_grad()")
+        self.write(indent, f"with {self.random.choice(heads)}:")
+        self.block(indent + 1, depth, loop)
+
+    def attempt(self, indent: int, depth: int, loop: bool) -> None:
+        self.write(indent, "try:")
+        self.block(indent + 1, depth, loop)
+        kind = self.random.random()
+        if kind < 0.7:
+            clauses = ("except ValueError as e", "except (KeyError, RuntimeError)", "except Exception")
+            self.write(indent, self.random.choice(clauses) + ":")
+            self.block(indent + 1, depth, loop)
+            if self.random.random() < 0.3:
+                self.write(indent + 1, self.random.choice(("raise", "raise KeyError('x')")))
+            if self.random.random() < 0.2:
+                self.write(indent, "else:")
+                self.block(indent + 1, depth, loop)
+        if kind > 0.5:
+            self.write(indent, "finally:")
+            self.block(indent + 1, depth, loop)
+
+
+def program(random: Random) -> str:
+    """The source of `f(x, y, n, items, d, box)`."""
+    writer = Writer(random)
+    writer.block(1, 3, False)
+    head = (
+        "def f(x, y, n, items, d, box):\n"
+        "    global COUNT\n"
+        "    k = 0\n"
+        "    parts = []\n"
+        "    total = y\n"
+    )
+    if random.random() < 0.6:
+        head += (
+            "    def bump(t):\n"
+            "        nonlocal total\n"
+            "        total = total + t\n"
+            f"        {random.choice(('log(k)', 'pass'))}\n"
+            "        return total\n"
+            "    def read():\n"
+            "        return total * 2\n"
+        )
+    end = random.choice(("x", "(x, y, k)", "[x, parts, items]", "{'x': x, 'k': [k, d]}"))
+    return PREAMBLE + head + "\n".join(writer.lines) + f"\n    return {end}\n"
