@@ -93,6 +93,7 @@ class Bytecode:
         self.handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.at = {ins.offset: self._translate(ins) for ins in listing}
         self.slots = slots(code)
+        self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
         self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 
     def handler(self, offset: int) -> Any:
@@ -134,6 +135,12 @@ class Bytecode:
         if before.opname == "PRECALL":
             before = self._before[before.offset]
         return before.arg if before.opname == "KW_NAMES" else None
+
+    def with_prefixes(self, offset: int) -> int:
+        """Where the instruction begins, its EXTENDED_ARGs included."""
+        while offset in self._before and self._before[offset].opname == "EXTENDED_ARG":
+            offset = self._before[offset].offset
+        return offset
 
     def pushes_null(self, offset: int) -> bool:
         """Does the instruction put a NULL beside its result?"""

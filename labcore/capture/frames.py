@@ -52,7 +52,7 @@ class Stop:
         self.after = table.after.get(offset, -1)
         self.target = table.at[offset].arg if self.name == "FOR_ITER" else ins.argval
         self.plain = self.name == "CALL" and table.keyword_names(ins) is None
-        self.jump = self.name.startswith("POP_JUMP")
+        self.jump = is_branch(self.name)
         self.wants_null = table.pushes_null(offset)
 
     def __repr__(self) -> str:
@@ -113,11 +113,15 @@ _EFFECTS = {
 }
 
 
+def is_branch(name: str) -> bool:
+    return "JUMP" in name and "_IF_" in name
+
+
 def effect(ins: dis.Instruction) -> tuple[int, int] | None:
     """(operands, results), or None for an instruction that does not run alone."""
     name, arg = ins.opname, ins.arg or 0
-    if name.startswith(("POP_JUMP", "JUMP_IF")):
-        return 1, 1
+    if is_branch(name):
+        return None if name.endswith("NONE") else (1, 1)
     match name:
         case "CALL":
             return arg + 2, 1

@@ -20,7 +20,7 @@ from types import CellType, CodeType, FunctionType
 from typing import Any
 
 from .bytecode import V12, V13, Bytecode, bytecode
-from .frames import NULL, UNBOUND, Frame
+from .frames import NULL, UNBOUND, Frame, is_branch
 
 VARARGS, VARKEYWORDS = 0x04, 0x08
 Key = tuple[Any, ...]
@@ -52,9 +52,9 @@ def _enter(kind: str, frame: Frame, stack: list[Any], results: int = 0) -> Any:
         entry = _Entry(table, [n for n, missing in enumerate(empty) if missing], shape)
         piece = table.pieces[key] = _MAKE[kind](entry, frame.offset, results)
     cells = [CellType(value) for value, filled in zip(stack, shape) if filled]
-    if len(fast) > count:
-        free = len(fast) - len(code.co_freevars)
-        cells = fast[free:] + [CellType(fast[n]) for n in range(count, free)] + cells
+    if code.co_freevars or table.own_cells:
+        free = fast[len(fast) - len(code.co_freevars) :]
+        cells = [*free, *(CellType(fast[n]) for n in table.own_cells), *cells]
     return FunctionType(piece, frame.namespace, code.co_name, None, tuple(cells))(*fast[:count])
 
 
@@ -64,13 +64,15 @@ class _Entry:
     def __init__(self, table: Bytecode, unbound: list[int], shape: tuple[bool, ...]) -> None:
         code = self.code = table.code
         self.table = table
-        cells = range(code.co_nlocals, len(table.slots) - len(code.co_freevars))
+        cells = table.own_cells
         first = len(table.slots)
         self.names = tuple(f".{n}" for n in range(len(cells) + sum(shape)))
         out = _emit("COPY_FREE_VARS", len(code.co_freevars) + len(self.names)) + _emit("RESUME")
         for slot in unbound:
             out += _emit("DELETE_FAST", slot)
         for n, slot in enumerate(cells):
+            # locals() takes a cell for one only where a MAKE_CELL was run
+            out += _emit("MAKE_CELL", slot)
             out += _emit("LOAD_DEREF", first + n) + _emit("STORE_FAST", slot)
         place = first + len(cells)
         for filled in shape:
@@ -101,7 +103,7 @@ def _window(entry: _Entry, offset: int, results: int) -> CodeType:
 
 
 def _escape(entry: _Entry, offset: int, results: int) -> CodeType:
-    head = entry.bytes + _emit("JUMP_FORWARD", offset // 2)
+    head = entry.bytes + _emit("JUMP_FORWARD", entry.table.with_prefixes(offset) // 2)
     shift = len(head) // 2
     handlers = b"".join(
         _big_varint(e.start // 2 + shift, 128)
@@ -130,7 +132,7 @@ _MAKE: dict[str, Callable[[_Entry, int, int], CodeType]] = {
 def _one_instruction(table: Bytecode, ins: dis.Instruction) -> bytes:
     """Bytes that do `ins` and leave its results; a jump only computes its (inverted) truth."""
     name, arg = ins.opname, ins.arg or 0
-    if name.startswith(("POP_JUMP", "JUMP_IF")):  # 3.13's UNARY_NOT wants a bool
+    if is_branch(name):  # 3.13's UNARY_NOT wants a bool
         return (_emit("TO_BOOL") if V13 else b"") + _emit("UNARY_NOT")
     if name in ("LOAD_METHOD", "LOAD_ATTR"):
         return _emit("LOAD_ATTR", arg & ~1 if name == "LOAD_ATTR" and V12 else arg)

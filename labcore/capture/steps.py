@@ -49,16 +49,13 @@ def step(frames: list[Frame], stop: Stop) -> None:
         caught = _own_part(error)
         unwind(frames, caught, mark=caught.__traceback__ is None)
         return
-    if stop.name.startswith("JUMP_IF"):  # 3.11 only: a jump keeps the value, going on drops it
+    if stop.jump:
         jumps = (not value) == ("TRUE" in stop.name)
         frame.offset = stop.target if jumps else stop.after
-        if not jumps:
+        if not jumps or stop.name.startswith("POP"):  # 3.11's JUMP_IF_X_OR_POP keeps it
             stack.pop()
         return
     del stack[base:]
-    if stop.jump:
-        stack.append(not value)  # a plain bool now: the region that starts at the jump guards it
-        return
     if stop.results != 1:
         stack += value
     elif stop.wants_null:

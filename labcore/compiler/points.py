@@ -118,7 +118,8 @@ class Point:
         """Numbers that tell this from the variants there are: CPython is to compute with them,
         or each would be a variant of its own. For whole calls, a graph is worth one."""
         for variant in self.cache.variants:
-            if not self.key and variant.scope.get("graph") is not None or not variant.stops:
+            worth = not self.key and variant.scope.get("graph") is not None
+            if worth or not variant.stops or variant.result == "eager":
                 continue
             answer = failure(variant, slots)
             guard = answer.guard if answer is not None else None

@@ -52,7 +52,7 @@ EXPRESSIONS = (
     "observe(x)", "x if k > 1 else y", "guarded(x, k)", "x * x.sum().item()", "y - x",
     "(lambda t: t * 2)(x)", "total + x", "bump(x)", "read() + 1", "x[0] + y", "x.view(2, 1)[:, 0]",
     "[x, y][k % 2]", "{'a': x, 'b': y}['b']", "sum([t * j for j, t in enumerate((x, y))])",
-    "sum([t + noise(j) for j, t in enumerate((x, y))])", "items[0] if items else x", "+x * k",
+    "sum([t + noise(j) for j, t in enumerate((x, y))])", "items[0] if items else x", "(x + k) * 2",
     "x.detach()", "torch.where(x > 0, x, y)", "x * (k if k else 0.5)", "d.get('a', y)",
 )
 SIMPLE = (
@@ -73,7 +73,7 @@ CONDITIONS = (
 LOOPS = (
     "for i in range(n):", "for i in range(k, 3):", "for t in items[:3]:", "for i, t in enumerate((x, y)):",
     "for t, u in zip((x, y), items):", "while k < n:", "for key in list(d):", "for t in (x, y):",
-    "for i in (1, 2):", "for i in (q for q in range(2)):", "while x.sum() < 8:",
+    "for i in (1, 2):", "for i in (q for q in range(2)):", "while x.sum() < 8 and k < 9:",
 )  # fmt: skip
 
 
@@ -81,10 +81,10 @@ class Writer:
     """Writes one function body. A budget keeps it short and its loops few."""
 
     def __init__(self, random: Random) -> None:
-        self.random, self.lines, self.budget = random, list[str](), random.randint(6, 18)
+        self.random, self.lines, self.budget = random, list[str](), random.randint(8, 24)
 
     def block(self, indent: int, depth: int, loop: bool) -> None:
-        for _ in range(self.random.randint(1, 4)):
+        for _ in range(self.random.randint(1, 5)):
             self.budget -= 1
             self.statement(indent, depth, loop)
             if self.budget < 0:
@@ -155,7 +155,10 @@ def program(random: Random) -> str:
         "    global COUNT\n"
         "    k = 0\n"
         "    parts = []\n"
-        "    total = y\n"
+        "    total = z = y\n"
+        "    it = iter(items)\n"
+        "    made = bump = pure\n"
+        "    read = lambda: x\n"
     )
     if random.random() < 0.6:
         head += (

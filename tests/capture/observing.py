@@ -12,6 +12,8 @@ from typing import Any
 
 from labcore.tensor import Tensor
 
+PLAIN = (int, bool, str, type(None))
+
 
 class Describer:
     """One object gets one number, so equal descriptions share and alias alike."""
@@ -23,10 +25,12 @@ class Describer:
 
     def __call__(self, value: Any) -> Any:
         kind = type(value)
-        if value is None or kind in (int, bool, str):
+        if kind in PLAIN:
             return kind.__name__, value
         if kind is float:
             return "float", value.hex()
+        if kind is tuple and all(type(item) in PLAIN for item in value):
+            return "tuple", value  # Python itself makes one of equal constants
         if id(value) in self.seen:
             return "again", self.seen[id(value)]
         self.seen[id(value)] = len(self.seen)
