@@ -10,6 +10,7 @@ what it says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..trace import GraphBreak, Origin
 
@@ -33,7 +34,9 @@ class Break(Exception):
             text.format(**particulars) for text in (reason.what, reason.why, reason.hint)
         )
         self.origin: Origin | None = None
-        self.step: int | None = None  # of the instruction to stop before, where it is an earlier one
+        # The stack to leave, for an instruction of which only the truth test is CPython's.
+        self.half_done: list[Any] | None = None
+        self.step: int | None = None  # of an earlier instruction, to stop before it
         super().__init__(self.what)
 
     def event(self) -> GraphBreak:

@@ -93,6 +93,7 @@ class Bytecode:
         self.handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.at = {ins.offset: self._translate(ins) for ins in listing}
         self.slots = slots(code)
+        self.names = frozenset(ins.opname for ins in listing)
         self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
         self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 

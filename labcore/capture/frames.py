@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 from ..guards.variant import Mark
-from .bytecode import bytecode
+from .bytecode import Bytecode, bytecode
 
 NULL, UNBOUND = Mark("NULL"), Mark("UNBOUND")
 
@@ -41,22 +41,37 @@ class Stop:
     """The instruction at which a variant ended, with all that is known of it beforehand.
 
     `rest`: CPython runs this frame to its end, as nobody knows how to run this instruction alone.
+    `truth_only`: a comparison (3.13's, that gives a bool) was made, its result lies on the stack.
+    `branch`: where False and True lead, when a jump on the result comes next.
     """
 
-    def __init__(self, code: CodeType, offset: int) -> None:
+    def __init__(self, code: CodeType, offset: int, truth_only: bool = False) -> None:
         table = self.table = bytecode(code)
         ins = self.ins = table.raw[offset]
-        known = effect(ins)
-        self.rest = known is None
+        known = (1, 1) if truth_only else effect(ins)
+        self.rest, self.truth_only = known is None, truth_only
         self.name, (self.operands, self.results) = ins.opname, known or (0, 0)
         self.after = table.after.get(offset, -1)
         self.target = table.at[offset].arg if self.name == "FOR_ITER" else ins.argval
         self.plain = self.name == "CALL" and table.keyword_names(ins) is None
         self.jump = is_branch(self.name)
+        self.branch = _branch_after(table, self.after) if self.results == 1 else None
+        self.following: Any = None  # the driver's note: the place that this stop leads to
         self.wants_null = table.pushes_null(offset)
 
     def __repr__(self) -> str:
         return f"Stop({self.name} at {self.ins.offset})"
+
+
+def _branch_after(table: Bytecode, offset: int) -> tuple[int, int] | None:
+    """(where False leads, where True leads) at a jump that only looks at a bool."""
+    while offset in table.raw and table.raw[offset].opname in ("EXTENDED_ARG", "NOP"):
+        offset = table.after[offset]
+    ins = table.raw.get(offset)
+    if ins is None or not ins.opname.startswith("POP_JUMP") or ins.opname.endswith("NONE"):
+        return None
+    ways = table.after[offset], ins.argval
+    return ways if ins.opname.endswith("TRUE") else ways[::-1]
 
 
 class Stopped:

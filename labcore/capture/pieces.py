@@ -31,6 +31,11 @@ def window(frame: Frame, operands: list[Any], results: int) -> Any:
     return _enter("window", frame, operands, results)
 
 
+def truth(frame: Frame, operands: list[Any], results: int) -> Any:
+    """Do no more than what the instruction does last: make a bool of its result (3.13)."""
+    return _enter("truth", frame, operands, results)
+
+
 def escape(frame: Frame) -> Any:
     """Run the frame to its end."""
     return _enter("escape", frame, frame.stack)
@@ -102,6 +107,12 @@ def _window(entry: _Entry, offset: int, results: int) -> CodeType:
     return entry.rebuild(entry.bytes + body, lines)
 
 
+def _truth(entry: _Entry, offset: int, results: int) -> CodeType:
+    body = _emit("TO_BOOL") + _emit("RETURN_VALUE")
+    lines = _no_location(len(entry.bytes) // 2) + _location(entry.code, offset, len(body) // 2)
+    return entry.rebuild(entry.bytes + body, lines)
+
+
 def _escape(entry: _Entry, offset: int, results: int) -> CodeType:
     head = entry.bytes + _emit("JUMP_FORWARD", entry.table.with_prefixes(offset) // 2)
     shift = len(head) // 2
@@ -124,6 +135,7 @@ def _raise(entry: _Entry, offset: int, results: int) -> CodeType:
 
 _MAKE: dict[str, Callable[[_Entry, int, int], CodeType]] = {
     "window": _window,
+    "truth": _truth,
     "escape": _escape,
     "raise": _raise,
 }

@@ -113,13 +113,14 @@ def _region(vm: Interpreter) -> Region:
     if stop is not None and not captured.standing:
         return _eager(vm, stop)
     if stop is not None and stop.step is not None and stop is not vm.halt:
+        stop.half_done = None
         raise stop
     way_out = Exit(builder, vm.looker, vm.born)
     if stop is None:
         assert captured.result is not None
         last = f"return RETURN, {way_out.finish(captured.result)}"
     else:
-        last = _stop(vm, way_out)
+        last = _stop(vm, way_out, stop)
     _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
     vm.looker.finish()
     module, inputs, call = _graph(vm, way_out)
@@ -127,12 +128,12 @@ def _region(vm: Interpreter) -> Region:
     return Region(builder, vm.parameters, module, inputs, stop, body)
 
 
-def _stop(vm: Interpreter, way_out: Exit) -> str:
+def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
     """Leave the frames where they stand."""
     last = vm.frames[-1]
     frames = way_out.stop(vm.frames, len(vm.reals))
-    stop = vm.builder.constant(Stop(last.code, last.offset), "STOP")
-    return f"return {stop}" if vm.reals else f"return Stopped({stop}, {frames})"
+    name = vm.builder.constant(Stop(last.code, last.offset, stop.half_done is not None), "STOP")
+    return f"return {name}" if vm.reals else f"return Stopped({name}, {frames})"
 
 
 def _eager(vm: Interpreter, stop: Break) -> Region:

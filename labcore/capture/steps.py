@@ -18,7 +18,7 @@ from typing import Any
 
 from .bytecode import V13, bytecode
 from .frames import NULL, Frame, Stop
-from .pieces import escape, raise_at, window
+from .pieces import escape, raise_at, truth, window
 
 OURS = str(Path(__file__).resolve().parents[1])
 _FRAME_READERS = (
@@ -32,30 +32,33 @@ _FRAME_READERS = (
 READER_IDS = frozenset(map(id, _FRAME_READERS))
 
 
-def step(frames: list[Frame], stop: Stop) -> None:
+def step(frames: list[Frame], stop: Stop) -> bool:
     """CPython runs the instruction the innermost frame stands at; an exception unwinds as it
-    would."""
+    would. Is the next place the one that this stop always leads to?"""
     frame, stack = frames[-1], frames[-1].stack
     base = len(stack) - stop.operands
     try:
         if stop.name == "FOR_ITER":
             _next_item(frame, stop)
-            return
+            return False
         if stop.name == "RERAISE":  # no raise of ours: it would overwrite __context__
             unwind(frames, stack[-1], mark=False)
-            return
+            return False
         value = _run(frames, frame, stop, stack[base:])
     except BaseException as error:
         caught = _own_part(error)
         unwind(frames, caught, mark=caught.__traceback__ is None)
-        return
+        return False
     if stop.jump:
         jumps = (not value) == ("TRUE" in stop.name)
         frame.offset = stop.target if jumps else stop.after
         if not jumps or stop.name.startswith("POP"):  # 3.11's JUMP_IF_X_OR_POP keeps it
             stack.pop()
-        return
+        return False
     del stack[base:]
+    if stop.branch is not None and (value is True or value is False):
+        frame.offset = stop.branch[value]
+        return False
     if stop.results != 1:
         stack += value
     elif stop.wants_null:
@@ -63,18 +66,20 @@ def step(frames: list[Frame], stop: Stop) -> None:
     else:
         stack.append(value)
     frame.offset = stop.after
+    return True
 
 
 def _run(frames: list[Frame], frame: Frame, stop: Stop, operands: list[Any]) -> Any:
+    run = truth if stop.truth_only else window
     handled = being_handled(frames)
     if handled is not None:
-        return _handling(handled, window, frame, operands, stop.results)
+        return _handling(handled, run, frame, operands, stop.results)
     if stop.plain and operands[V13] is NULL:
         function = operands[not V13]
         # A C function that does not look at its caller needs no window: nobody can tell.
         if type(function) is BuiltinFunctionType and id(function) not in READER_IDS:
             return function(*operands[2:])
-    return window(frame, operands, stop.results)
+    return run(frame, operands, stop.results)
 
 
 def _next_item(frame: Frame, stop: Stop) -> None:

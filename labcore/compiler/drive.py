@@ -23,8 +23,12 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
     """From a stop to the return of the outermost frame. `call`: somebody watches it."""
     outcome: Any = stop
     while True:
+        point: Point | None = None
         if outcome.__class__ is Stop and not outcome.rest:
-            step(frames, outcome)
+            if step(frames, outcome):
+                point = outcome.following
+                if point is None:
+                    point = outcome.following = _point(state, frames)
         elif outcome.__class__ is Stop or outcome is EAGER:
             finished = run_rest(frames)
             if finished is not None:
@@ -33,11 +37,13 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
             return outcome[1]
         else:
             return _in_python(state, frames, outcome)
-        outcome = _enter(state, frames, call)
+        if point is None:
+            point = _point(state, frames)
+        outcome = _enter(state, point, frames, call)
 
 
-def _enter(state: State, frames: list[Frame], call: int | None) -> Any:
-    """The outcome of the region that starts where the frames stand."""
+def _point(state: State, frames: list[Frame]) -> Point:
+    """Where the frames stand."""
     if len(frames) == 1:
         frame = frames[0]
         key: Any = ((id(frame.code), frame.offset),)
@@ -46,6 +52,11 @@ def _enter(state: State, frames: list[Frame], call: int | None) -> Any:
     point = state.points.get(key)
     if point is None:
         point = state.points.setdefault(key, Point(state, key, frames))
+    return point
+
+
+def _enter(state: State, point: Point, frames: list[Frame], call: int | None) -> Any:
+    """The outcome of the region that starts at a point."""
     try:
         if call is not None:
             return _watched(state, point, frames, call)

@@ -71,7 +71,8 @@ CONDITIONS = (
     "0 < k < 3", "d", "x[0] > 1 or k == 2",
 )
 LOOPS = (
-    "for i in range(n):", "for i in range(k, 3):", "for t in items[:3]:", "for i, t in enumerate((x, y)):",
+    "for i in range(n):", "for i in range(k, 3):", "for t in items[:3]:",
+    "for i, t in enumerate((x, y)):",
     "for t, u in zip((x, y), items):", "while k < n:", "for key in list(d):", "for t in (x, y):",
     "for i in (1, 2):", "for i in (q for q in range(2)):", "while x.sum() < 8 and k < 9:",
 )  # fmt: skip
@@ -124,7 +125,7 @@ class Writer:
             self.write(indent + 1, self.random.choice(SIMPLE))
 
     def context(self, indent: int, depth: int, loop: bool) -> None:
-        heads = ("Noisy()", "Noisy(True)", "Noisy() as w", "Noisy(), Noisy(True)", "torch.no_grad()")
+        heads = "Noisy()", "Noisy(True)", "Noisy() as w", "Noisy(), Noisy(True)", "torch.no_grad()"
         self.write(indent, f"with {self.random.choice(heads)}:")
         self.block(indent + 1, depth, loop)
 
@@ -133,8 +134,8 @@ class Writer:
         self.block(indent + 1, depth, loop)
         kind = self.random.random()
         if kind < 0.7:
-            clauses = ("except ValueError as e", "except (KeyError, RuntimeError)", "except Exception")
-            self.write(indent, self.random.choice(clauses) + ":")
+            clauses = ("ValueError as e", "(KeyError, RuntimeError)", "Exception")
+            self.write(indent, f"except {self.random.choice(clauses)}:")
             self.block(indent + 1, depth, loop)
             if self.random.random() < 0.3:
                 self.write(indent + 1, self.random.choice(("raise", "raise KeyError('x')")))

@@ -120,7 +120,8 @@ class Interpreter:
             for n, value in enumerate(real.stack)
         ]
         exc = Constant(None) if real.exc is None else self.lazy(where.attribute("exc"), real.exc)
-        self.maybe_unbound.update(v for v in (*fast, *stack) if isinstance(v, Lazy))
+        lent = stack if "LOAD_FAST_AND_CLEAR" in bytecode(code).names else []
+        self.maybe_unbound.update(v for v in (*fast, *lent) if isinstance(v, Lazy))
         frame = SymbolicFrame(code, real.namespace, fast, stack, real.offset, exc, home)
         frame.initial = (*fast, exc)
         if number:
@@ -186,9 +187,9 @@ class Interpreter:
             try:
                 target = handler(self, frame, instruction)
             except (Break, WouldRaise) as error:
-                frame.stack = stack
+                frame.stack = getattr(error, "half_done", None) or stack
                 stop = self._caught(error)
-                if IteratorVariable.moves != moves:  # it had begun: stop before it, in a new attempt
+                if IteratorVariable.moves != moves:  # it had begun: a new attempt
                     stop.step = self.step
                 return stop
             if self.result is not None:
