@@ -77,11 +77,10 @@ class _Entry:
             out += _emit("DELETE_FAST", slot)
         for n, slot in enumerate(cells):
             # locals() takes a cell for one only where a MAKE_CELL was run
-            out += _emit("MAKE_CELL", slot)
-            out += _emit("LOAD_DEREF", first + n) + _emit("STORE_FAST", slot)
+            out += _emit("MAKE_CELL", slot) + _take(first + n) + _emit("STORE_FAST", slot)
         place = first + len(cells)
         for filled in shape:
-            out += _emit("LOAD_DEREF", place) if filled else _emit("PUSH_NULL")
+            out += _take(place) if filled else _emit("PUSH_NULL")
             place += filled
         self.bytes = out
 
@@ -150,6 +149,11 @@ def _one_instruction(table: Bytecode, ins: dis.Instruction) -> bytes:
         return _emit("LOAD_ATTR", arg & ~1 if name == "LOAD_ATTR" and V12 else arg)
     keywords = table.keyword_names(ins) if name == "CALL" else None
     return (b"" if keywords is None else _emit("KW_NAMES", keywords)) + _emit(name, arg)
+
+
+def _take(place: int) -> bytes:
+    """Move a value to the stack; what it came in is empty then, so locals() does not show it."""
+    return _emit("LOAD_DEREF", place) + _emit("DELETE_DEREF", place)
 
 
 # ---- bytes --------------------------------------------------------------------------------------
