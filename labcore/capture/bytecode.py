@@ -94,6 +94,7 @@ class Bytecode:
         self.at = {ins.offset: self._translate(ins) for ins in listing}
         self.slots = slots(code)
         self.names = frozenset(ins.opname for ins in listing)
+        self.catching = "PUSH_EXC_INFO" in self.names
         self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
         self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 

@@ -57,6 +57,7 @@ class Region:
     stop: Break | None
     body: list[str]
     eager: bool = False
+    catches: bool = False  # code that was walked has an except or a with
 
     @property
     def result(self) -> str:
@@ -125,7 +126,7 @@ def _region(vm: Interpreter) -> Region:
     vm.looker.finish()
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.lines, last]
-    return Region(builder, vm.parameters, module, inputs, stop, body)
+    return Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
 
 
 def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:

@@ -41,6 +41,7 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     else:
         region = capture(function, slots, varying=point.varying)
     seconds = time.perf_counter() - start
+    point.state.catches |= region.catches
     if region.stop is not None and options.fullgraph:
         trace.emit(region.stop.event())
         raise Unsupported(region.stop)

@@ -92,8 +92,7 @@ def _execute(point: Point, variant: Variant, slots: tuple[Any, ...], call: int, 
 def _in_python(state: State, frames: list[Frame], failed: Any) -> Any:
     """A region raised, and nothing of it has happened yet: CPython runs all that is left, and
     raises in the user's code."""
-    codes = [frame.code for frame in frames]
     while True:
         finished = run_rest(frames)
         if finished is not None:
-            return state.settle(failed, finished[0], codes)
+            return state.settle(failed, finished[0])

@@ -10,8 +10,7 @@ from __future__ import annotations
 import itertools
 import warnings
 import weakref
-from collections.abc import Sequence
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from .. import trace
@@ -43,6 +42,7 @@ class State:
         self.points: dict[Any, Point] = {}  # by where the frames stand
         self.reported: set[Any] = set()  # breaks that were told already
         self.compiled_calls: set[int] = set()  # watched calls on their way that captured something
+        self.catches = False  # is there an except or a with in code that was captured?
         self.code = function.__code__
         self.run_eagerly: Any = None  # set with the dispatcher, as is `print_anew`
         self.print_anew: Any = None
@@ -77,13 +77,13 @@ class State:
             raise error
         return Failed(error)
 
-    def settle(self, failed: Failed, value: Any, codes: Sequence[CodeType] = ()) -> Any:
+    def settle(self, failed: Failed, value: Any) -> Any:
         """CPython ran the call and did not raise, so the error was the lab's or the backend's
-        own; unless a handler in `codes` has caught it."""
+        own; unless a handler of the user's has caught it."""
         error = failed.error
-        if any(code.co_exceptiontable for code in (self.function.__code__, *codes)):
-            return value
         if not isinstance(error, WouldRaise):
+            if self.catches:
+                return value
             error.add_note(
                 f"(raised by the compiled {self.function.__qualname__}; the same call runs eagerly)"
             )

@@ -76,7 +76,7 @@ class Interpreter:
         self.reals, self.halt = reals, halt
         self.maybe_unbound: set[Variable] = set()
         self.born: dict[Variable, int] = {}  # the step that put a variable on a stack
-        self.step = 0
+        self.step, self.catches = 0, False
         self.operators = OperatorCalls(self)
         self.result: Variable | None = None
         self.frames: list[SymbolicFrame] = []
@@ -89,6 +89,7 @@ class Interpreter:
         frame."""
         try:
             self.frames += self._resumed() if self.reals else [self._outermost()]
+            self.catches = any(frame.table.catching for frame in self.frames)
             stop = self._loop()
         except Break as unmovable:
             unmovable.origin = unmovable.origin or self.origin()
@@ -221,6 +222,7 @@ class Interpreter:
         if len(self.frames) >= MAX_DEPTH:
             raise Break("deep-recursion", limit=MAX_DEPTH)
         self.frames.append(enter(function, arguments))
+        self.catches |= self.frames[-1].table.catching
 
     def leave(self, value: Variable) -> None:
         """The innermost frame returns `value`."""
