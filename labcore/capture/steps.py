@@ -71,9 +71,10 @@ def step(frames: list[Frame], stop: Stop) -> bool:
 
 def _run(frames: list[Frame], frame: Frame, stop: Stop, operands: list[Any]) -> Any:
     run = truth if stop.truth_only else window
-    handled = being_handled(frames)
-    if handled is not None:
-        return _handling(handled, run, frame, operands, stop.results)
+    if frame.exc is not None or len(frames) > 1:
+        handled = being_handled(frames)
+        if handled is not None:
+            return _handling(handled, run, frame, operands, stop.results)
     if stop.plain and operands[V13] is NULL:
         function = operands[not V13]
         # A C function that does not look at its caller needs no window: nobody can tell.

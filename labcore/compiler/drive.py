@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None) -> Any:
     """From a stop to the return of the outermost frame. `call`: somebody watches it."""
     outcome: Any = stop
-    while True:
+    while outcome.__class__ is not tuple:
         point: Point | None = None
         if outcome.__class__ is Stop and not outcome.rest:
             if step(frames, outcome):
@@ -33,13 +33,20 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
             finished = run_rest(frames)
             if finished is not None:
                 return finished[0]
-        elif outcome.__class__ is tuple:
-            return outcome[1]
         else:
             return _in_python(state, frames, outcome)
         if point is None:
             point = _point(state, frames)
-        outcome = _enter(state, point, frames, call)
+        try:
+            if call is not None:
+                outcome = _watched(state, point, frames, call)
+            else:
+                outcome = point.cache.first(frames)
+                if outcome is MISS:
+                    outcome = point.find((frames,))
+        except Exception as error:
+            outcome = state.failed(error)
+    return outcome[1]
 
 
 def _point(state: State, frames: list[Frame]) -> Point:
@@ -55,19 +62,8 @@ def _point(state: State, frames: list[Frame]) -> Point:
     return point
 
 
-def _enter(state: State, point: Point, frames: list[Frame], call: int | None) -> Any:
-    """The outcome of the region that starts at a point."""
-    try:
-        if call is not None:
-            return _watched(state, point, frames, call)
-        outcome = point.cache.first(frames)
-        return point.find((frames,)) if outcome is MISS else outcome
-    except Exception as error:
-        return state.failed(error)
-
-
 def _watched(state: State, point: Point, frames: list[Frame], call: int) -> Any:
-    """The same, telling each step."""
+    """The outcome of the region at a point, telling each step."""
     from .state import ask
 
     slots = (frames,)
