@@ -95,6 +95,7 @@ class Bytecode:
         self.slots = slots(code)
         self.names = frozenset(ins.opname for ins in listing)
         self.catching = "PUSH_EXC_INFO" in self.names
+        self._start = next((ins.offset for ins in listing if ins.opname == "RESUME"), 0)
         self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
         self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 
@@ -138,8 +139,10 @@ class Bytecode:
             before = self._before[before.offset]
         return before.arg if before.opname == "KW_NAMES" else None
 
-    def with_prefixes(self, offset: int) -> int:
-        """Where the instruction begins, its EXTENDED_ARGs included."""
+    def way_in(self, offset: int) -> int:
+        """Where to jump to for going on at an instruction: its EXTENDED_ARGs are part of it, and
+        what comes before RESUME (making cells) is done for every frame there is."""
+        offset = max(offset, self._start)
         while offset in self._before and self._before[offset].opname == "EXTENDED_ARG":
             offset = self._before[offset].offset
         return offset

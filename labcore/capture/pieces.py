@@ -113,7 +113,7 @@ def _truth(entry: _Entry, offset: int, results: int) -> CodeType:
 
 
 def _escape(entry: _Entry, offset: int, results: int) -> CodeType:
-    head = entry.bytes + _emit("JUMP_FORWARD", entry.table.with_prefixes(offset) // 2)
+    head = entry.bytes + _emit("JUMP_FORWARD", entry.table.way_in(offset) // 2)
     shift = len(head) // 2
     handlers = b"".join(
         _big_varint(e.start // 2 + shift, 128)
@@ -145,6 +145,8 @@ def _one_instruction(table: Bytecode, ins: dis.Instruction) -> bytes:
     name, arg = ins.opname, ins.arg or 0
     if is_branch(name):  # 3.13's UNARY_NOT wants a bool
         return (_emit("TO_BOOL") if V13 else b"") + _emit("UNARY_NOT")
+    if name == "LOAD_GLOBAL":
+        return _emit(name, arg & ~1)  # no NULL, which would be the result in 3.13
     if name in ("LOAD_METHOD", "LOAD_ATTR"):
         return _emit("LOAD_ATTR", arg & ~1 if name == "LOAD_ATTR" and V12 else arg)
     keywords = table.keyword_names(ins) if name == "CALL" else None

@@ -146,7 +146,7 @@ class Point:
             raise FailOnRecompileLimitHit(text)
         if not self.cache.warned:
             self.cache.warned = True
-            warnings.warn(text, RuntimeWarning, stacklevel=5 if not self.key else 8)
+            warnings.warn(text, RuntimeWarning, stacklevel=5 if not self.key else 7)
 
 
 def trace_line(code: Any, offset: int) -> int:
