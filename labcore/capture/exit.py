@@ -212,6 +212,8 @@ class Exit:
                 "operation",
                 what="a function with annotations that leaves the function it was made in",
             )
+        if len(made.cells) != len(made.code.co_freevars):
+            raise Break("opcode", name="MAKE_FUNCTION")  # 3.13: its closure is still to be set
         code = self.builder.constant(made.code, f"{made.code.co_name}_code")
         space = self.builder.constant(made.namespace, "G")
         kind = self.builder.constant(FunctionType, "FunctionType")
