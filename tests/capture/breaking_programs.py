@@ -37,6 +37,48 @@ def guarded(t, k):
     finally:
         log("leaving")
 
+def star(*ts, scale=1, **more):
+    log(len(ts))
+    return sum(ts, more.get("start", 0)) * scale
+
+def gen(t, k):
+    for j in range(k):
+        log(("yield", j))
+        yield t + j
+
+def deep(t, k):
+    if k <= 0:
+        log("bottom")
+        return t
+    return deep(t * 0.5, k - 1) + 1
+
+def nests(t, k):
+    with Noisy(True):
+        for j in range(2):
+            try:
+                t = t + 1
+                check(k + j)
+            except KeyError:
+                return t
+            finally:
+                t = t * 2
+                log(j)
+        return t
+    return t - 1
+
+def annotated(t):
+    def inner(u: "a tensor", *, k: int = 2) -> "another":
+        return u * k + t
+    log("between")
+    return inner
+
+class Holder:
+    def __init__(self, x):
+        self.x = x
+
+    def twice(self):
+        return self.x * 2
+
 def pure(t, k=2):
     return t * k + 1
 
@@ -53,7 +95,14 @@ EXPRESSIONS = (
     "(lambda t: t * 2)(x)", "total + x", "bump(x)", "read() + 1", "x[0] + y", "x.view(2, 1)[:, 0]",
     "[x, y][k % 2]", "{'a': x, 'b': y}['b']", "sum([t * j for j, t in enumerate((x, y))])",
     "sum([t + noise(j) for j, t in enumerate((x, y))])", "items[0] if items else x", "(x + k) * 2",
-    "x.detach()", "torch.where(x > 0, x, y)", "x * (k if k else 0.5)", "d.get('a', y)",
+    "star(x, y, scale=2)", "star(*[x, y], **{'start': y})", "nests(x, k)", "sum(gen(x, k), y)",
+    "deep(x, k)", "annotated(x)(y)", "x.sum() and y", "k or x", "y if x[0] > 0 else x",
+    "(w := x * 2) + w", "[t * 2 for t in (x, y) if t.sum() > 0 or k][0] if k else y",
+    "{j: t for j, t in enumerate((x, y))}[k % 2]", "max((x, y), key=lambda t: t.sum().item())",
+    "sorted((x, y), key=lambda t: -t[0].item())[0]", "(x if k else y).view(2).add(noise(1))",
+    "x.clone().add_(y)", "star(x, scale=noise(2))", "Holder(x).twice()",
+    "x * len({1, 2, *[noise(j) for j in range(k)]})", "x.detach()",
+    "torch.where(x > 0, x, y)", "x * (k if k else 0.5)", "d.get('a', y)",
 )
 SIMPLE = (
     "log(k)", "print('k', k)", "check(k)", "k = k + 1", "k += 2", "items.append(x)", "d['a'] = x",
@@ -64,6 +113,13 @@ SIMPLE = (
     "x = made(x) if k else x", "box.items = parts", "log(sys.exc_info()[0])", "it = iter(items)",
     "log(next(it, None))", "x = x + next(it, y)", "log(locals()['k'])", "a, *b = x, y, k; log(b)",
     "raise ValueError('told')", "x = x + torch.ones(k)", "items[0] = x", "box.step(x)",
+    "v = x.view(2)\n{i}x.mul_(2)\n{i}y = y + v", "log({j for j in range(k)})", "parts += [x]",
+    "match k:\n{i}    case 0 | 1:\n{i}        log('low')\n{i}    case _:\n{i}        x = x + k",
+    "class C:\n{i}    a = k\n{i}k = C.a", "import math; k = math.floor(k + 0.5)",
+    "log(list(map(lambda t: t.sum().item(), (x, y))))", "d |= {'c': k}", "items[:1] = [x]",
+    "for q in gen(x, 3):\n{i}    x = x + q\n{i}    if k: break", "del items[1:]",
+    "try:\n{i}    x = nests(x, k)\n{i}except ValueError:\n{i}    log(repr(sys.exc_info()[1]))",
+    "x, y = (x, y) if x.sum() > 0 else (y, x)",
 )  # fmt: skip
 CONDITIONS = (
     "x.sum() > 0", "k > 1", "k % 2", "x.sum() > y.sum()", "len(items) > 2", "box.hits", "not k",
@@ -92,7 +148,7 @@ class Writer:
                 break
 
     def write(self, indent: int, text: str) -> None:
-        self.lines.append("    " * indent + text)
+        self.lines.append("    " * indent + text.replace("{i}", "    " * indent))
 
     def statement(self, indent: int, depth: int, loop: bool) -> None:
         pick = self.random.random()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 import traceback
@@ -271,6 +272,34 @@ def test_the_stopped_instruction_sees_its_own_frame():
     compiled = torch.compile(looks_around, backend="eager")
     value, function, names = compiled(one())
     assert value.tolist() == [84.0] and function is check and names == ["secret", "x"]
+
+
+def caller_name():
+    return sys._getframe(1).f_code.co_name
+
+
+def test_a_function_that_looks_at_its_caller_finds_it():
+    def f(x):
+        return (x + 1) * len(caller_name())
+
+    assert torch.compile(f, backend="eager")(one()).tolist() == [2.0]
+
+
+def test_logging_tells_once_and_in_order_from_where_it_was_called(caplog):
+    def f(x):
+        logging.getLogger("lab").warning("first %d", 1)
+        x = x + 1
+        logging.warning("second")
+        return x * 2
+
+    compiled = torch.compile(f, backend="eager")
+    for _ in range(2):
+        caplog.clear()
+        assert compiled(one()).tolist() == [4.0]
+        told = [(r.getMessage(), r.funcName, r.pathname, r.lineno) for r in caplog.records]
+        line = f.__code__.co_firstlineno
+        expected = [("first 1", "f", __file__, line + 1), ("second", "f", __file__, line + 3)]
+        assert told == expected
 
 
 def test_a_gradient_flows_through_a_break():
