@@ -140,10 +140,14 @@ class Bytecode:
         return before.arg if before.opname == "KW_NAMES" else None
 
     def way_in(self, offset: int) -> int:
-        """Where to jump to for going on at an instruction: its EXTENDED_ARGs are part of it, and
-        what comes before RESUME (making cells) is done for every frame there is."""
+        """Where to jump to for going on at an instruction: its EXTENDED_ARGs are part of it, as are
+        a call's keyword names; and what comes before RESUME (making cells) is done for every frame
+        there is."""
         offset = max(offset, self._start)
-        while offset in self._before and self._before[offset].opname == "EXTENDED_ARG":
+        prefixes = {"EXTENDED_ARG"}
+        if self.raw[offset].opname in ("CALL", "PRECALL"):
+            prefixes |= {"PRECALL", "KW_NAMES"}
+        while offset in self._before and self._before[offset].opname in prefixes:
             offset = self._before[offset].offset
         return offset
 

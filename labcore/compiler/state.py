@@ -1,8 +1,9 @@
-"""One compiled function's state: its variants, and how a call finds or makes the one that fits.
+"""One compiled function's state: its points with their variants, and what becomes of a call that
+raises, or that somebody watches.
 
-In: a call's bound arguments.  Out: `(RETURN, value)` or EAGER, as the variants give it.
-Invariant: variants are made under the function's lock and found without it; what failed leaves
-nothing behind.
+In: a call's bound arguments.  Out: `(RETURN, value)`, EAGER or where it stopped, as the variants
+give it.
+Invariant: what failed has had no effect, so CPython can run it again.
 """
 
 from __future__ import annotations
