@@ -71,12 +71,14 @@ class Director:
 
     def _ours(self, event: t.Event) -> bool:
         """Does it belong to the function on stage? Events name their frame, their call or their
-        variant.
+        variant. What goes on after a graph break has frames of its own, and is not shown here.
         """
         if isinstance(event, (t.CallBegin, t.CacheMiss, t.VariantAdded)):
             return event.frame == self.frame
-        if isinstance(event, (t.GuardCheck, t.Execute, t.CallEnd)):
+        if isinstance(event, t.CallEnd):
             return event.call in self.calls
+        if isinstance(event, (t.GuardCheck, t.Execute)) and event.call not in self.calls:
+            return False
         return event.compile_id.startswith(f"{self.frame}/")
 
     def _beat(self, kind: str, **values: Any) -> None:

@@ -1,7 +1,9 @@
 """Capture: Python bytecode to a graph, guards, and the text of a variant.
 
     bytecode.py       three Pythons, one dialect
-    frame.py          frames of variables
+    frame.py          frames of variables, while a region is captured
+    frames.py         frames of values, between regions
+    liveness.py       what is still read
     interpreter/      one handler an instruction
     variables/        what is known of a value
     looking.py        values, bought with guards
@@ -10,6 +12,8 @@
     exit.py           making the result
     breaks.py         every reason to stop
     region.py         all of it put together
+    steps.py          what CPython does between regions
+    pieces.py         small code objects cut from the user's
 """
 
 from . import lab_functions as lab_functions
@@ -19,4 +23,6 @@ from .callables import (
     means_constant as means_constant,
     means_operator as means_operator,
 )
+from .frames import Frame as Frame, Stop as Stop, Stopped as Stopped
 from .region import Region as Region, capture as capture
+from .steps import run_rest as run_rest, step as step

@@ -10,6 +10,7 @@ what it says.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..trace import GraphBreak, Origin
 
@@ -33,6 +34,9 @@ class Break(Exception):
             text.format(**particulars) for text in (reason.what, reason.why, reason.hint)
         )
         self.origin: Origin | None = None
+        # The stack to leave, for an instruction of which only the truth test is CPython's.
+        self.half_done: list[Any] | None = None
+        self.step: int | None = None  # of an earlier instruction, to stop before it
         super().__init__(self.what)
 
     def event(self) -> GraphBreak:
@@ -48,7 +52,7 @@ class WouldRaise(Exception):
 
 
 _RUN_OUTSIDE = (
-    "Move it before or after the compiled function, or leave it: this function then runs eagerly."
+    "Move it before or after the compiled function, or leave it: what stands around it is compiled."
 )
 
 REASONS: dict[str, Reason] = {
@@ -70,6 +74,12 @@ REASONS: dict[str, Reason] = {
         "a tensor is given to {name}() where a Python value is expected",
         "A number such as a size or a fill value is part of the graph, and this one is data.",
         "Pass a Python number, or use an operator that takes a tensor there.",
+    ),
+    "varying-number": Reason(
+        "{name} is a number that differs from time to time",
+        "Numbers are constants of a graph. This one was another when the same code was captured "
+        "before, so CPython computes with it and the graphs around are kept.",
+        "Make it a tensor, or leave it: the operators around it are compiled.",
     ),
     "data-dependent-shape": Reason(
         "the shape of the result of {name} depends on data",
@@ -126,7 +136,7 @@ REASONS: dict[str, Reason] = {
     "disabled-call": Reason(
         "call of {name}, which is under compiler.disable",
         "{reason}",
-        "Remove the disable, or accept that this function runs eagerly.",
+        "Remove the disable, or leave it: what stands around the call is compiled.",
     ),
     "graph-break-call": Reason(
         "graph_break() was called",

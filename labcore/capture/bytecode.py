@@ -22,6 +22,7 @@ CPython's name.
 from __future__ import annotations
 
 import dis
+import functools
 import sys
 from dataclasses import dataclass
 from types import CodeType
@@ -78,15 +79,20 @@ class Bytecode:
         self.code = code
         listing = list(dis.get_instructions(code))
         self.after = {a.offset: b.offset for a, b in zip(listing, listing[1:])}
-        self._raw = {ins.offset: ins for ins in listing}
+        self.raw = {ins.offset: ins for ins in listing}
         self._before = {b.offset: a for a, b in zip(listing, listing[1:])}
-        self._handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+        self.handlers = dis._parse_exception_table(code)  # type: ignore[attr-defined]
         self.at = {ins.offset: self._translate(ins) for ins in listing}
         self.slots = slots(code)
+        self.names = frozenset(ins.opname for ins in listing)
+        self.catching = "PUSH_EXC_INFO" in self.names
+        self._start = next((ins.offset for ins in listing if ins.opname == "RESUME"), 0)
+        self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
+        self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 
     def handler(self, offset: int) -> Any:
         """The exception table's entry for an offset, or None."""
-        return next((e for e in self._handlers if e.start <= offset < e.end), None)
+        return next((e for e in self.handlers if e.start <= offset < e.end), None)
 
     def catches(self, offset: int) -> bool:
         """May code of the user's run when the instruction at `offset` raises?
@@ -108,6 +114,38 @@ class Bytecode:
         return Origin(
             self.code.co_filename, line or first, column, end, end_column, self.code.co_qualname
         )
+
+    @functools.cached_property
+    def live(self) -> dict[int, frozenset[int]]:
+        """The slots that somebody still reads, by offset."""
+        from .liveness import live_slots
+
+        return live_slots(self)
+
+    def keyword_names(self, call: dis.Instruction) -> int | None:
+        """3.11 and 3.12: which constant names the keywords of a CALL; KW_NAMES stands right
+        before it, or before its PRECALL."""
+        before = self._before[call.offset]
+        if before.opname == "PRECALL":
+            before = self._before[before.offset]
+        return before.arg if before.opname == "KW_NAMES" else None
+
+    def way_in(self, offset: int) -> int:
+        """Where to jump to for going on at an instruction: its EXTENDED_ARGs are part of it, as are
+        a call's keyword names; and what comes before RESUME (making cells) is done for every frame
+        there is."""
+        offset = max(offset, self._start)
+        prefixes = {"EXTENDED_ARG"}
+        if self.raw[offset].opname in ("CALL", "PRECALL"):
+            prefixes |= {"PRECALL", "KW_NAMES"}
+        while offset in self._before and self._before[offset].opname in prefixes:
+            offset = self._before[offset].offset
+        return offset
+
+    def pushes_null(self, offset: int) -> bool:
+        """Does the instruction put a NULL beside its result?"""
+        ins = self.at[offset]
+        return ins.op in ("LOAD_ATTR", "LOAD_GLOBAL") and ins.arg[1]
 
     def _translate(self, ins: dis.Instruction) -> Instruction:
         name = ins.opname
@@ -156,18 +194,15 @@ class Bytecode:
         return ins.argval if "JUMP" in op or "ATTR" in op or "GLOBAL" in op else arg
 
     def _keywords(self, call: dis.Instruction) -> tuple[str, ...]:
-        """3.11 and 3.12: the KW_NAMES of a CALL stands right before it, or before its PRECALL."""
-        before = self._before[call.offset]
-        if before.opname == "PRECALL":
-            before = self._before[before.offset]
-        return self.code.co_consts[before.arg or 0] if before.opname == "KW_NAMES" else ()
+        names = self.keyword_names(call)
+        return () if names is None else self.code.co_consts[names]
 
     def _after_loop(self, target: int) -> int:
         """3.12 and 3.13 put END_FOR (and POP_TOP) where an exhausted loop jumps to; CPython skips
         them."""
-        if self._raw[target].opname == "END_FOR":
+        if self.raw[target].opname == "END_FOR":
             target = self.after[target]
-            if V13 and self._raw[target].opname == "POP_TOP":
+            if V13 and self.raw[target].opname == "POP_TOP":
                 target = self.after[target]
         return target
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 Meaning = Callable[
     ["Interpreter", FunctionVariable, "list[Variable]", "dict[str, Variable]"], Variable
 ]
+# Modules that look for their caller's frame. Of an inlined function the caller has none.
+LOOKS_AT_CALLERS = frozenset("bdb inspect logging pdb traceback unittest warnings".split())
+FRAME_NAMES = frozenset("_getframe _getframemodulename currentframe".split())
 _meanings: WeakKeyDictionary[FunctionType, Meaning] = WeakKeyDictionary()
 
 
@@ -50,6 +53,9 @@ def special_function(
     if function.value is None:
         return None
     meaning = _meanings.get(function.value)
+    module = str(function.namespace.get("__name__")).partition(".")[0]
+    if module in LOOKS_AT_CALLERS or FRAME_NAMES & {*function.code.co_names}:
+        raise Break("side-effect-call", name=f"{module}.{function.code.co_name}()")
     if meaning is None:
         from .lab_functions import is_of_the_lab  # late: it registers its meanings here
 

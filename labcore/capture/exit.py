@@ -1,6 +1,8 @@
-"""The end of a variant: Python that makes what the user's function returns.
+"""The end of a variant: Python that makes what the user's function returns, or the frames in which
+it stops.
 
-In: the result's variable.  Out: lines of code, and the nodes that the graph has to output.
+In: the result's variable, or symbolic frames.  Out: lines of code, and the nodes that the graph has
+to output.
 Invariant: one object is made once, however often it is reached, and what came in goes out as the
 very same object.
 New lists, dicts and cells are made empty and filled last, so they may contain each other, or
@@ -14,14 +16,17 @@ from types import CellType, FunctionType
 from ..graph import Node
 from ..guards import GuardBuilder
 from .breaks import Break
+from .frame import UNBOUND, SymbolicFrame
 from .looking import Looker
 from .variables import (
     CellVariable,
     Constant,
     DictVariable,
     FunctionVariable,
+    IteratorVariable,
     Lazy,
     ListVariable,
+    LiveIterator,
     MethodVariable,
     SliceVariable,
     TensorVariable,
@@ -29,6 +34,9 @@ from .variables import (
     Variable,
 )
 
+# Names that code uses which reads variables by name.
+READS_NAMES = frozenset("locals vars dir eval exec breakpoint _getframe currentframe".split())
+KEPT = (Constant, Lazy, CellVariable)
 LITERALS = (int, str, bool, type(None), bytes)
 
 
@@ -36,22 +44,99 @@ class Exit:
     """`build` gives Python for a variable; `lines` then make what it names. `outputs` maps nodes
     to their names."""
 
-    def __init__(self, builder: GuardBuilder, looker: Looker) -> None:
-        self.builder, self.looker = builder, looker
+    def __init__(
+        self, builder: GuardBuilder, looker: Looker, born: dict[Variable, int] | None = None
+    ) -> None:
+        self.builder, self.looker, self.born = builder, looker, born or {}
         self.outputs: dict[Node, str] = {}
         self.lines: list[str] = []
         self._made: dict[Variable, str] = {}
         self._unfilled: list[Variable] = []
+        self._last: list[str] = []
 
     def finish(self, variable: Variable) -> str:
         """Python for the result, after `lines`. Raises Break for a value that cannot be made
         anew."""
         text = self.build(variable)
-        while self._unfilled:
-            self._fill(self._unfilled.pop(0))
+        self._fill_all()
+        self._advance_iterators()
         return text
 
+    def stop(self, frames: list[SymbolicFrame], given: int) -> str:
+        """Bring the frames up to date; Python for those there are then.
+
+        `given` real frames were there at the start, in the list that the check got.
+        """
+        texts, writes = [], list[str]()
+        for frame in frames:
+            dead = self._dead(frame)
+            if frame.home:
+                writes += self._update(frame, dead)
+                texts.append(frame.home)
+            else:
+                fast = [Constant(UNBOUND) if v in dead else v for v in frame.fast]
+                texts.append(self._frame(frame, fast))
+        self._fill_all()
+        self._advance_iterators()
+        self.lines += writes
+        kept = sum(bool(frame.home) for frame in frames)
+        if given:
+            self.lines += [f"del F[{kept}:]"] if kept < given else []
+            self.lines += [f"F.append({text})" for text in texts[kept:]]
+        return f"[{', '.join(texts)}]"
+
+    def _dead(self, frame: SymbolicFrame) -> set[Variable]:
+        """What was made inside and nobody will read again need not be made for real."""
+        if READS_NAMES & {*frame.code.co_names}:
+            return set()
+        live = frame.table.live[frame.offset]
+        return {
+            variable
+            for slot, variable in enumerate(frame.fast)
+            if slot not in live and not variable.home and not isinstance(variable, KEPT)
+        } - {frame.fast[slot] for slot in live}
+
+    def _frame(self, frame: SymbolicFrame, fast: list[Variable]) -> str:
+        code = self.builder.constant(frame.code, f"{frame.code.co_name}_code")
+        space = self.builder.constant(frame.namespace, "G")
+        parts = [", ".join(map(self.build, values)) for values in (fast, frame.stack)]
+        place = f"{frame.offset}, {self.build(frame.exc)}"
+        return f"Frame({code}, {space}, [{parts[0]}], [{parts[1]}], {place})"
+
+    def _update(self, frame: SymbolicFrame, dead: set[Variable]) -> list[str]:
+        """A frame that was there already: only what changed is written."""
+        home, out = frame.home, []
+        for slot, (new, old) in enumerate(zip(frame.fast, frame.initial)):
+            if new is not old:
+                text = "UNBOUND" if new in dead else self.build(new)
+                out.append(f"{home}.fast[{slot}] = {text}")
+        out.append(f"{home}.stack = [{', '.join(map(self.build, frame.stack))}]")
+        if frame.exc is not frame.initial[-1]:
+            out.append(f"{home}.exc = {self.build(frame.exc)}")
+        return [*out, f"{home}.offset = {frame.offset}"]
+
+    def _fill_all(self) -> None:
+        while self._unfilled:
+            self._fill(self._unfilled.pop(0))
+        self.lines += self._last
+
+    def _advance_iterators(self) -> None:
+        """Real iterators take what the region took from them."""
+        for variable in self.looker.known.values():
+            if isinstance(variable, LiveIterator):
+                self.lines += [f"next({variable.home})"] * variable.taken
+                self.lines += [f"next({variable.home}, None)"] if variable.ended else []
+
     def build(self, variable: Variable) -> str:
+        """Python for a variable. Raises Break, with the step that made what cannot be made anew."""
+        try:
+            return self._build(variable)
+        except Break as stop:
+            if stop.step is None:
+                stop.step = self.born.get(variable)
+            raise
+
+    def _build(self, variable: Variable) -> str:
         if isinstance(variable, Lazy):
             return (
                 self.build(variable.seen)
@@ -94,9 +179,19 @@ class Exit:
             return self._named("slice_", f"slice{self._tuple(list(variable.parts))}")
         if isinstance(variable, FunctionVariable):
             return self._function(variable)
+        if isinstance(variable, IteratorVariable):
+            return self._iterator(variable)
         if isinstance(variable, MethodVariable):
             return self._named(variable.name, f"{self.build(variable.owner)}.{variable.name}")
         raise Break("operation", what=f"a {variable.kind} that leaves the function")
+
+    def _iterator(self, variable: IteratorVariable) -> str:
+        if type(variable) is not IteratorVariable or variable.sequence is None:
+            raise Break("operation", what="an iterator of this kind that is in use")
+        name = self._named("iterator", f"iter({self.build(variable.sequence)})")
+        if variable.index:  # after its list is filled, for it goes no further than that is long
+            self._last.append(f"{name}.__setstate__({variable.index})")
+        return name
 
     def _tuple(self, items: list[Variable]) -> str:
         texts = [self.build(item) for item in items]
@@ -117,6 +212,8 @@ class Exit:
                 "operation",
                 what="a function with annotations that leaves the function it was made in",
             )
+        if len(made.cells) != len(made.code.co_freevars):
+            raise Break("opcode", name="MAKE_FUNCTION")  # 3.13: its closure is still to be set
         code = self.builder.constant(made.code, f"{made.code.co_name}_code")
         space = self.builder.constant(made.namespace, "G")
         kind = self.builder.constant(FunctionType, "FunctionType")

@@ -13,21 +13,27 @@ from typing import Any
 
 from ..guards.variant import Mark
 from .bytecode import Bytecode, bytecode
+from .frames import NULL as NULL, UNBOUND as UNBOUND
 from .variables import CellVariable, Constant, FunctionVariable, Variable
-
-NULL, UNBOUND = Mark("NULL"), Mark("UNBOUND")
 
 
 @dataclass(eq=False)
 class SymbolicFrame:
     """`offset` is the instruction that comes next; a frame waiting for a callee stands at its
-    call."""
+    call.
+
+    `exc` is the exception being handled.  `home` is the check's name of the real frame that this
+    one goes on from, with `initial` for what it held; both are empty for a frame entered here.
+    """
 
     code: CodeType
     namespace: dict[str, Any]
     fast: list[Variable]
     stack: list[Variable] = field(default_factory=list)
     offset: int = 0
+    exc: Variable = field(default_factory=lambda: Constant(None))
+    home: str = ""
+    initial: tuple[Variable, ...] = ()
     table: Bytecode = field(init=False)
 
     def __post_init__(self) -> None:

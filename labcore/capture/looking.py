@@ -26,6 +26,7 @@ from .variables import (
     FunctionVariable,
     Lazy,
     ListVariable,
+    LiveIterator,
     MethodVariable,
     ObjectVariable,
     TensorVariable,
@@ -34,6 +35,7 @@ from .variables import (
 )
 
 METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
+LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
 BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
 
 
@@ -41,8 +43,8 @@ class Looker:
     """Gives variables for the values of one call. `known` maps the ids of objects to their
     variables."""
 
-    def __init__(self, builder: GuardBuilder) -> None:
-        self.builder = builder
+    def __init__(self, builder: GuardBuilder, varying: frozenset[str] = frozenset()) -> None:
+        self.builder, self.varying = builder, varying
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
         self._lazies: dict[Source, Lazy] = {}
@@ -62,12 +64,16 @@ class Looker:
     def _look(self, source: Source, value: Any) -> Variable:
         builder, kind = self.builder, type(value)
         name, origin = source.name, self.builder.origin
+        if kind is BuiltinFunctionType and name.startswith("stack["):
+            _refuse_fleeting(value)
         if issubclass(kind, BY_IDENTITY) or issubclass(
             kind, enum.Enum
         ):  # never isinstance: it may ask __class__
             constant = builder.constant(value, _constant_hint(value, source))
             builder.add(kinds.id_match(name, builder.expression(source), value, constant, origin))
             return Constant(value, home=constant)
+        if kind in (int, float) and name in self.varying:
+            raise Break("varying-number", name=name)
         home = builder.load(source)
         if kinds.is_too_long(value):
             raise Break("operation", what=f"{name}, an integer of {value.bit_length()} bits")
@@ -110,6 +116,8 @@ class Looker:
             return ListVariable(None, source, value, home=home)
         if kind is dict:
             return DictVariable({}, source, value, home=home)
+        if kind in LIVE_ITERATORS:
+            return LiveIterator(value, source, home=home)
         if kind is devices.device:
             return self._device(source, value, home)
         if kind is MethodType:
@@ -180,6 +188,8 @@ class Looker:
         return CellVariable(content, cell, source)
 
     def length(self, name: str, home: str, length: int) -> None:
+        if f"len({name})" in self.varying:
+            raise Break("varying-number", name=f"len({name})")
         self.builder.add(kinds.length_match(name, home, length, self.builder.origin))
 
     def items(self, variable: ListVariable) -> list[Variable]:
@@ -191,6 +201,28 @@ class Looker:
                 self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)
             ]
         return variable.items
+
+    def next_item(self, iterator: LiveIterator) -> Variable | None:
+        """The next item of a real iterator, or None; guarded by there being one."""
+        if iterator.ended:
+            return None
+        ahead = peek(iterator.value, iterator.taken + 1)
+        name, taken = iterator.source.name, iterator.taken
+        function = self.builder.constant(peek, "peek")
+        items = Source(f"next of {name}", f"{function}({{}}, {taken + 1})", iterator.source, True)
+        home, more = self.builder.load(items), len(ahead) > taken
+        code = f"len({home}) {'>' if more else '<='} {taken}"
+        words = f"{name!r} has {'no' if more else 'one'} more item"
+        expected = f"{'one' if more else 'no'} more item"
+        origin = self.builder.origin
+        self.builder.add(
+            kinds.condition("ITERATOR_MATCH", name, code, home, expected, words, origin)
+        )
+        if not more:
+            iterator.ended = True
+            return None
+        iterator.taken += 1
+        return self.lazy(Source(name, f"{{}}[{taken}]", items), ahead[taken])
 
     # ---- dicts: key by key ----
 
@@ -284,6 +316,20 @@ class Looker:
                 None,
             )
         )
+
+
+def _refuse_fleeting(function: Any) -> None:
+    """A builtin method that an instruction has just bound is another object every time."""
+    if type(function.__self__) not in (ModuleType, type(None)):
+        left = function.__name__ == "__exit__"
+        raise Break("context-manager") if left else Break("unknown-call", name=function.__name__)
+
+
+def peek(iterator: Any, count: int) -> list[Any]:
+    """The next items of a list, tuple or range iterator, at most `count`, without taking them."""
+    parts = iterator.__reduce__()
+    sequence, at = parts[1][0], parts[2] if len(parts) > 2 and parts[2] else 0
+    return list(sequence[at : at + count])
 
 
 def _constant_hint(value: Any, source: Source) -> str:

@@ -101,6 +101,8 @@ class CaptureTracer(Tracer):
     def __init__(self, graph: Graph) -> None:
         super().__init__(graph)
         self.stand_ins: dict[Node, Traced] = {}
+        self.step = 0
+        self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if op.mutates:
@@ -112,6 +114,7 @@ class CaptureTracer(Tracer):
             return op.compose(*positional(op, args, kwargs))
         named = {name: _nodes(arg) for name, arg in kwargs.items()}
         result = super().call(op, tuple(_nodes(arg) for arg in args), named)
+        self.steps[result] = self.step
         result.meta = self._with_grad(op, result)
         return self.stand_in(result, TensorVariable(result.meta, result))
 

@@ -1,32 +1,39 @@
-"""One captured call: from a function and its arguments to a graph and the text of a variant.
+"""One captured region: from a call, or from where its frames stand, to a graph and the text of a
+variant.
 
-In: a Python function, the values of one call.  Out: a `Region`: graph, example inputs, guards,
-source, or where it stopped.
-Invariant: guards come first in the source, then the graph, then the making of the result; nothing
-else runs.
+In: a Python function, the values of one call or its frames.  Out: a `Region`: graph, example
+inputs, guards, source, and where it stopped.
+Invariant: guards come first in the source, then the graph, then the making of the result or of the
+frames; nothing else runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
 from .. import dtypes
-from ..graph import Graph, GraphModule, Node, verify
+from ..graph import GraphModule, Node, verify
 from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
 from ..guards.builder import variant_source
 from ..tensor import Tensor
 from ..tensor.modes import mode
 from .breaks import Break
 from .exit import Exit
+from .frames import NULL, UNBOUND, Frame, Stop, Stopped
 from .interpreter import Interpreter
+from .operators import CaptureTracer
 
 RESERVED = {
     "MISS": MISS,
     "RETURN": RETURN,
     "EAGER": EAGER,
+    "NULL": NULL,
+    "UNBOUND": UNBOUND,
+    "Frame": Frame,
+    "Stopped": Stopped,
     "mode": mode,
     "dtypes": dtypes,
     "graph": None,
@@ -34,10 +41,14 @@ RESERVED = {
 }
 
 
+
 @dataclass
 class Region:
     """What was captured. `graph_module` is None when no tensor operator is needed; `stop` says
-    why it is eager."""
+    where and why it ended before the outermost frame did.
+
+    `eager`: it could not even begin, so CPython runs the call, or the frame, from here on.
+    """
 
     builder: GuardBuilder
     parameters: tuple[str, ...]
@@ -45,50 +56,90 @@ class Region:
     inputs: list[Tensor]
     stop: Break | None
     body: list[str]
+    eager: bool = False
+    catches: bool = False  # code that was walked has an except or a with
 
     @property
     def result(self) -> str:
-        return "eager" if self.stop else "graph"
+        return "eager" if self.eager else "graph"
 
     @property
     def source(self) -> str:
         """The variant as Python. `graph` in its scope is what the backend returned."""
-        title = "result" if self.graph_module is None else "graph and result"
+        what = "result" if self.stop is None or self.eager else "frames"
+        title = what if self.graph_module is None else f"graph and {what}"
         return variant_source(self.parameters, self.builder.steps, self.body, title)
 
     @property
     def summary(self) -> str:
         """What capture did, in a line."""
-        if self.stop is not None:
-            return f"stopped: {self.stop.what}; {len(self.builder.guards)} guards"
+        count = f"{len(self.builder.guards)} guards"
+        if self.eager and self.stop is not None:
+            return f"stopped: {self.stop.what}; {count}"
         calls = self.graph_module.graph.calls if self.graph_module else []
         names = ", ".join(node.target_name for node in calls) or "no tensor operator"
-        return f"bytecode to a graph: {names}, and {len(self.builder.guards)} guards"
+        end = f", up to {self.stop.what}" if self.stop is not None else ""
+        return f"bytecode to a graph: {names}{end}, and {count}"
 
 
-def capture(function: FunctionType, values: tuple[Any, ...]) -> Region:
-    """Capture one call. Raises WouldRaise where CPython would raise."""
-    builder = GuardBuilder(RESERVED)
-    _global_state(builder)
-    vm = Interpreter(function, values, builder)
+def capture(
+    function: FunctionType,
+    values: tuple[Any, ...],
+    frames: Sequence[Frame] = (),
+    varying: frozenset[str] = frozenset(),
+) -> Region:
+    """Capture one call, or from where its `frames` stand. Raises WouldRaise where CPython would
+    raise.
+
+    `varying` names numbers that are not to be constants, as they differ from time to time.
+    """
+    halt: Break | None = None
+    while True:
+        builder = GuardBuilder(RESERVED)
+        _global_state(builder)
+        vm = Interpreter(function, values, builder, frames, varying, halt)
+        try:
+            return _region(vm)
+        except Break as late:
+            if late.step is None or halt is not None and late.step >= (halt.step or 0):
+                return _eager(vm, late)
+            late.origin = late.origin or vm.origin()
+            halt = late
+
+
+def _region(vm: Interpreter) -> Region:
+    """One attempt. Raises Break for what should have been stopped before."""
     captured = vm.run()
-    way_out = Exit(builder, vm.looker)
-    stop, text = captured.stop, ""
-    try:
-        if captured.result is not None:
-            text = way_out.finish(captured.result)
-            _check_unused(vm.operators.tracer.graph, way_out.outputs)
-        vm.looker.finish()
-    except Break as late:
-        late.origin = late.origin or vm.origin()
-        stop = stop or late
-    parameters = vm.parameters
-    if stop is not None:
-        return Region(builder, parameters, None, [], stop, ["return EAGER"])
+    stop, builder = captured.stop, vm.builder
+    if stop is not None and not captured.standing:
+        return _eager(vm, stop)
+    if stop is not None and stop.step is not None and stop is not vm.halt:
+        stop.half_done = None
+        raise stop
+    way_out = Exit(builder, vm.looker, vm.born)
+    if stop is None:
+        assert captured.result is not None
+        last = f"return RETURN, {way_out.finish(captured.result)}"
+    else:
+        last = _stop(vm, way_out, stop)
+    _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
+    vm.looker.finish()
     module, inputs, call = _graph(vm, way_out)
-    return Region(
-        builder, parameters, module, inputs, None, [*call, *way_out.lines, f"return RETURN, {text}"]
-    )
+    body = [*call, *way_out.lines, last]
+    return Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
+
+
+def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
+    """Leave the frames where they stand."""
+    last = vm.frames[-1]
+    frames = way_out.stop(vm.frames, len(vm.reals))
+    name = vm.builder.constant(Stop(last.code, last.offset, stop.half_done is not None), "STOP")
+    return f"return {name}" if vm.reals else f"return Stopped({name}, {frames})"
+
+
+def _eager(vm: Interpreter, stop: Break) -> Region:
+    stop.origin = stop.origin or vm.origin()
+    return Region(vm.builder, vm.parameters, None, [], stop, ["return EAGER"], eager=True)
 
 
 def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Tensor], list[str]]:
@@ -114,18 +165,22 @@ def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Ten
     return GraphModule(graph, name=vm.function.__name__), [tensor.value for tensor in used], [call]
 
 
-def _check_unused(graph: Graph, outputs: Iterable[Node]) -> None:
-    """What nobody reads is dropped, unless only its numbers tell whether eager would raise."""
+def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: int | None) -> None:
+    """What nobody reads is dropped, unless only its numbers tell whether eager would raise.
+
+    What the instruction at step `unfinished` began is CPython's to do.
+    """
     live, todo = set(), list(outputs)
     while todo:
         node = todo.pop()
         if node not in live:
             live.add(node)
             todo += node.all_input_nodes
-    for node in graph.calls:
-        if node not in live and _may_divide_by_zero(node):
+    for node in tracer.graph.calls:
+        step = tracer.steps.get(node)
+        if node not in live and step != unfinished and _may_divide_by_zero(node):
             stop = Break("unused-division")
-            stop.origin = node.origin
+            stop.origin, stop.step = node.origin, step
             raise stop
 
 

@@ -1,7 +1,8 @@
 """`labcore.compiler`: compile, and what goes with it.
 
 compile.py     the entry                    dispatcher.py  the function it returns
-state.py       variants of one function     build.py       capture, backend, variant
+state.py       one compiled function        build.py       capture, backend, variant
+points.py      places where regions begin   drive.py       from region to region
 backends.py    backends by name             pipeline.py    the built-in ones
 disable.py     said by user code            frames.py      compile ids
 explain.py, logs.py   readers of the trace  exc.py         errors

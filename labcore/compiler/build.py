@@ -1,6 +1,6 @@
 """Making one variant: capture, then the backend, then the check and the graph put together.
 
-In: a function, one call's arguments, the options of `compile`.  Out: a `Variant`.
+In: a point of a function, the values there.  Out: a `Variant`.
 Invariant: it reports what it does as events, and leaves nothing behind when it raises.
 """
 
@@ -9,14 +9,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Region, capture
 from ..guards import Variant
 from .backends import Backend
 from .exc import BackendCompilerFailed, Unsupported
+
+if TYPE_CHECKING:
+    from .points import Point
 
 
 @dataclass(frozen=True)
@@ -29,38 +31,44 @@ class Options:
     backend_options: dict[str, Any] = field(default_factory=dict)
 
 
-def build(
-    function: FunctionType, slots: tuple[Any, ...], options: Options, compile_id: str
-) -> Variant:
+def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     """Raises Unsupported under fullgraph, BackendCompilerFailed, or WouldRaise for what CPython
     would raise."""
+    function, options = point.state.function, point.state.options
     start = time.perf_counter()
-    region = capture(function, slots)
+    if point.key:
+        region = capture(function, (), slots[0], varying=point.varying)
+    else:
+        region = capture(function, slots, varying=point.varying)
     seconds = time.perf_counter() - start
+    point.state.catches |= region.catches
     if region.stop is not None and options.fullgraph:
         trace.emit(region.stop.event())
         raise Unsupported(region.stop)
     if trace.listening():
-        _report(region, seconds)
+        _report(region, seconds, point.state.reported)
     if region.graph_module is not None:
         region.builder.scope["graph"] = _run_backend(region, options)
-    title = f"{function.__name__}, variant {compile_id}"
     return Variant(
         compile_id,
-        title,
+        f"{point.title}, variant {compile_id}",
         region.source,
         region.builder.scope,
         region.parameters,
         region.builder.steps,
         region.result,
-        (region.stop.id, region.stop.origin) if region.stop else None,
+        (region.stop.id, region.stop.origin) if region.stop and region.eager else None,
+        region.stop is not None,
     )
 
 
-def _report(region: Region, seconds: float) -> None:
+def _report(region: Region, seconds: float, reported: set[Any]) -> None:
+    """`reported`: the breaks that were told already, each place once."""
     trace.emit(trace.Stage("capture", seconds, region.summary))
-    if region.stop is not None:
-        trace.emit(region.stop.event())
+    stop = region.stop
+    if stop is not None and (stop.id, stop.origin) not in reported:
+        reported.add((stop.id, stop.origin))
+        trace.emit(stop.event())
     if region.graph_module is not None:
         rows = [
             [n.name, n.op, n.target_name, n.origin.line if n.origin else 0]

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
+from ..capture import Stopped
 from ..capture.interpreter.core import VARARGS, VARKEYWORDS, parameter_names
 from ..graph import Names
 from ..guards import EAGER, MISS
@@ -41,6 +42,7 @@ def {name}({signature}):
     except Exception as error:
         outcome = {state}.failed(error)
     if outcome.__class__ is tuple: return outcome[1]
+    if outcome.__class__ is {stopped}: return {state}.resume(outcome)
     if outcome is {eager}: return {function}({call})
     return {state}.settle(outcome, {function}({call}))
 
@@ -65,9 +67,10 @@ def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], 
             ("_absent", ABSENT),
             ("_miss", MISS),
             ("_eager", EAGER),
+            ("_stopped", Stopped),
         )
     }
-    state_, function_, listening_, absent, miss, eager = scope
+    state_, function_, listening_, absent, miss, eager, stopped = scope
     name = function.__name__ if function.__name__.isidentifier() else "compiled"
     if name in parameters:
         name = names.new(name)
@@ -80,6 +83,7 @@ def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], 
         state=state_,
         miss=miss,
         eager=eager,
+        stopped=stopped,
         function=function_,
         run_eagerly=run,
         slots="".join(f"{p}, " for p in parameters),

@@ -1,4 +1,5 @@
-"""Compile ids: `frame/variant`, one frame number for each code object.
+"""Compile ids: `frame/variant`, one frame number for each code object, and one for each place
+inside of a function where a captured region begins.
 
 Invariant: frames are numbered from 0 in the order of their first call; `reset()` starts again at 0.
 """
@@ -6,15 +7,16 @@ Invariant: frames are numbered from 0 in the order of their first call; `reset()
 from __future__ import annotations
 
 import threading
+from collections.abc import Hashable
 from types import CodeType
 
 
 class FrameId:
-    """A code object's number, and how many variants it was given."""
+    """A place's number, and how many variants it was given."""
 
-    def __init__(self, number: int, code: CodeType) -> None:
+    def __init__(self, number: int, codes: tuple[CodeType, ...]) -> None:
         self.number, self.variants = number, 0
-        self.code = code  # kept alive, so that its id stays its own
+        self.codes = codes  # kept alive, so that their ids stay their own
 
     def next_variant(self) -> str:
         """A new compile id."""
@@ -30,12 +32,17 @@ class FrameId:
 
 
 _lock = threading.Lock()
-_frames: dict[int, FrameId] = {}
+_frames: dict[Hashable, FrameId] = {}
 
 
 def frame_of(code: CodeType) -> FrameId:
+    return frame_at(id(code), (code,))
+
+
+def frame_at(key: Hashable, codes: tuple[CodeType, ...]) -> FrameId:
+    """The number of a place; `key` tells it by the ids of `codes`."""
     with _lock:
-        return _frames.setdefault(id(code), FrameId(len(_frames), code))
+        return _frames.setdefault(key, FrameId(len(_frames), codes))
 
 
 def reset() -> None:

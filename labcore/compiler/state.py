@@ -1,8 +1,9 @@
-"""One compiled function's state: its variants, and how a call finds or makes the one that fits.
+"""One compiled function's state: its points with their variants, and what becomes of a call that
+raises, or that somebody watches.
 
-In: a call's bound arguments.  Out: `(RETURN, value)` or EAGER, as the variants give it.
-Invariant: variants are made under the function's lock and found without it; what failed leaves
-nothing behind.
+In: a call's bound arguments.  Out: `(RETURN, value)`, EAGER or where it stopped, as the variants
+give it.
+Invariant: what failed has had no effect, so CPython can run it again.
 """
 
 from __future__ import annotations
@@ -14,16 +15,17 @@ from types import FunctionType
 from typing import Any
 
 from .. import trace
-from ..capture import WouldRaise
+from ..capture import Stopped, WouldRaise
 from ..capture.bytecode import forget as forget_tables
-from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
+from ..guards import EAGER, MISS, Variant
 from ..guards.kinds import ATOMS, is_too_long
-from ..guards.replay import failure, replay
+from ..guards.replay import replay
 from ..tensor import Tensor
 from . import frames
-from .build import Options, build
-from .exc import CompileError, FailOnRecompileLimitHit, InternalError
-from .frames import FrameId, frame_of
+from .build import Options
+from .drive import drive
+from .exc import CompileError, InternalError
+from .points import Point
 
 _states: weakref.WeakSet[State] = weakref.WeakSet()
 _calls = itertools.count()
@@ -36,101 +38,36 @@ class State:
 
     def __init__(self, function: FunctionType, options: Options) -> None:
         self.function, self.options = function, options
-        self.cache = VariantCache()
+        self.entry = Point(self)
+        self.cache, self.find = self.entry.cache, self.entry.find
+        self.points: dict[Any, Point] = {}  # by where the frames stand
+        self.reported: set[Any] = set()  # breaks that were told already
+        self.compiled_calls: set[int] = set()  # watched calls on their way that captured something
+        self.catches = False  # is there an except or a with in code that was captured?
         self.code = function.__code__
         self.run_eagerly: Any = None  # set with the dispatcher, as is `print_anew`
         self.print_anew: Any = None
         _states.add(self)
 
-    @property
-    def frame(self) -> FrameId:
-        return frame_of(self.function.__code__)
-
     def renew(self) -> None:
         """The function was given other code, as a notebook's autoreload does: start afresh."""
         with self.cache.lock:
-            self.cache.clear()
+            self.forget()
             self.code = self.function.__code__
             self.print_anew()
 
+    def forget(self) -> None:
+        """Start afresh."""
+        self.cache.clear()
+        self.points.clear()
+        self.reported.clear()
+        self.entry.varying = frozenset()
+
     # ---- a call that nobody watches ----
 
-    def find(self, slots: tuple[Any, ...]) -> Any:
-        """The outcome of a call which the first variant does not fit."""
-        outcome = self.cache.others(slots)
-        if outcome is not MISS:
-            return outcome
-        variant = self.add_variant(slots)
-        return EAGER if variant is None else self._run_new(variant, slots)
-
-    def add_variant(self, slots: tuple[Any, ...], call: int = -1) -> Variant | None:
-        """Make a variant for this call, or find the one another thread just made. None: run
-        eagerly, keep nothing."""
-        with self.cache.lock:
-            for variant in self.cache.variants:
-                if failure(variant, slots) is None:
-                    return variant
-            if trace.listening():
-                trace.emit(
-                    trace.CacheMiss(
-                        call, self.frame.number, len(self.cache.variants), self.reasons(slots)
-                    )
-                )
-            if self.cache.full:
-                self._limit_reached(slots)
-                return None
-            compile_id = self.frame.next_variant()
-            try:
-                with trace.compiling(compile_id):
-                    variant = build(self.function, slots, self.options, compile_id)
-            except BaseException:
-                self.frame.give_back(compile_id)
-                raise
-            variant = self.cache.add(variant)
-            if trace.listening():
-                event = trace.VariantAdded(
-                    self.frame.number, variant.title, variant.result, compile_id=compile_id
-                )
-                trace.emit(event)
-            return variant
-
-    def reasons(self, slots: tuple[Any, ...]) -> list[str]:
-        """Why each variant does not fit."""
-        found = []
-        for variant in self.cache.variants:
-            answer = failure(variant, slots)
-            if answer is not None and answer.mismatch is not None:
-                found.append(f"{variant.compile_id}: {answer.mismatch.reason}")
-        return found
-
-    def _run_new(self, variant: Variant, slots: tuple[Any, ...]) -> Any:
-        """A variant made for this very call fits it, unless somebody changes what it looks at
-        meanwhile."""
-        outcome = variant.run(*slots)
-        if outcome is MISS:
-            answer = failure(variant, slots)
-            reason = answer.mismatch.reason if answer and answer.mismatch else "no guard fails now"
-            contradiction(
-                f"variant {variant.compile_id} of {self.function.__qualname__} "
-                f"does not fit the call it was made for: {reason}"
-            )
-            return EAGER
-        return outcome
-
-    def _limit_reached(self, slots: tuple[Any, ...]) -> None:
-        """Old variants are still served; this call runs eagerly."""
-        code = self.function.__code__
-        text = (
-            f"{self.function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has "
-            f"{RECOMPILE_LIMIT} variants, "
-            f"the recompile limit; calls that fit none of them run eagerly from now on.\n"
-            f"  last reason: {self.reasons(slots)[0]}"
-        )
-        if self.options.fullgraph:
-            raise FailOnRecompileLimitHit(text)
-        if not self.cache.warned:
-            self.cache.warned = True
-            warnings.warn(text, RuntimeWarning, stacklevel=5)
+    def resume(self, stopped: Stopped) -> Any:
+        """The call went as far as a stop: on from there."""
+        return drive(self, stopped.frames, stopped.stop)
 
     # ---- calls that raise ----
 
@@ -143,9 +80,11 @@ class State:
 
     def settle(self, failed: Failed, value: Any) -> Any:
         """CPython ran the call and did not raise, so the error was the lab's or the backend's
-        own."""
+        own; unless a handler of the user's has caught it."""
         error = failed.error
         if not isinstance(error, WouldRaise):
+            if self.catches:
+                return value
             error.add_note(
                 f"(raised by the compiled {self.function.__qualname__}; the same call runs eagerly)"
             )
@@ -162,7 +101,8 @@ class State:
         """The same call, telling each step; the guards are asked one by one first."""
         call = next(_calls)
         inputs = [show_value(value) for value in slots]
-        trace.emit(trace.CallBegin(call, self.frame.number, self.function.__qualname__, inputs))
+        name, number = self.function.__qualname__, self.entry.frame.number
+        trace.emit(trace.CallBegin(call, number, name, inputs))
         result = "raised"
         try:
             value, result = self._traced(call, slots)
@@ -181,19 +121,28 @@ class State:
                     break
             if outcome is MISS:
                 result = "compiled"
-                made = self.add_variant(slots, call)
+                made = self.entry.add_variant(slots, call)
                 outcome = EAGER if made is None else self._execute(call, made, slots, hit=False)
         except Exception as error:
             outcome = self.failed(error)
         if type(outcome) is tuple:
             return outcome[1], result
+        if type(outcome) is Stopped:
+            return self._resume_watched(call, outcome, result)
         value = self.run_eagerly(*slots)
         return (value if outcome is EAGER else self.settle(outcome, value)), "eager"
+
+    def _resume_watched(self, call: int, stopped: Stopped, result: str) -> tuple[Any, str]:
+        try:
+            value = drive(self, stopped.frames, stopped.stop, call)
+            return value, "compiled" if call in self.compiled_calls else result
+        finally:
+            self.compiled_calls.discard(call)
 
     def _execute(self, call: int, variant: Variant, slots: tuple[Any, ...], hit: bool) -> Any:
         if variant.result == "graph":
             trace.emit(trace.Execute(call, hit, compile_id=variant.compile_id))
-        return variant.run(*slots) if hit else self._run_new(variant, slots)
+        return variant.run(*slots) if hit else self.entry.run_new(variant, slots)
 
 
 class Failed:
@@ -253,6 +202,6 @@ def contradiction(text: str) -> None:
 def reset() -> None:
     """Forget all variants of all compiled functions, and number frames from 0 again."""
     for state in list(_states):
-        state.cache.clear()
+        state.forget()
     forget_tables()
     frames.reset()

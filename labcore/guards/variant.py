@@ -1,10 +1,11 @@
 """One captured program with its check: a function whose source one can read, step into and show.
 
-In: the printed text and the objects it names.  Out: `run(*slots)`, which ends in one of three ways:
+In: the printed text and the objects it names.  Out: `run(*slots)`, which ends in one of four ways:
 
     MISS             a guard failed, and nothing happened
     (RETURN, value)  the function returned
-    EAGER            capture stopped in this function: CPython is to run the whole call
+    a stop           the frames stand at an instruction which is CPython's to run
+    EAGER            nothing could be captured: CPython is to run the whole call, or the frame
 
 Invariant: with its guards true, `run` gives what the user's function would give.
 """
@@ -46,6 +47,7 @@ class Variant:
     steps: list[Load | Guard]
     result: str
     place: Any = None  # where capture stopped, for an eager one
+    stops: bool = False  # it ends at an instruction that is CPython's
     run: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:

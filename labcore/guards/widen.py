@@ -37,7 +37,8 @@ def widened(new: Variant, old: Variant) -> Variant | None:
     kept = _used([step for step in new.steps if isinstance(step, Load) or step.code in common])
     source = variant_source(new.parameters, kept, ["return EAGER"], "result")
     return Variant(
-        new.compile_id, new.title, source, new.scope, new.parameters, kept, new.result, new.place
+        new.compile_id, new.title, source, new.scope, new.parameters, kept, new.result, new.place,
+        new.stops,
     )
 
 

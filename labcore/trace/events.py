@@ -232,7 +232,8 @@ class DiskCache(Event):
 
 @dataclass
 class VariantAdded(Event):
-    """A variant joined the cache of its frame. `result`: "graph", or "eager" when capture stopped.
+    """A variant joined the cache of its frame. `result`: "graph", or "eager" when nothing could be
+    captured. A function that goes on after a break has a frame for each place where it does.
     """
 
     frame: int

@@ -269,7 +269,7 @@ def test_a_wrong_expectation_of_capture_is_counted_and_loud_when_strict(monkeypa
     from labcore.capture import WouldRaise
     from labcore.compiler import build
 
-    def wrong(function, slots):
+    def wrong(function, slots, varying):
         raise WouldRaise(TypeError("never"))
 
     monkeypatch.setattr(build, "capture", wrong)

@@ -97,13 +97,14 @@ def test_the_most_recent_variant_is_asked_first():
     assert [c.compile_id[-1] for c in trace.of(GuardCheck) if not c.ok] == ["0"]
 
 
-def test_breaks_and_errors_end_calls_as_eager_and_raised():
+def test_calls_with_breaks_compile_and_hit_and_errors_end_as_raised():
     compiled = torch.compile(lambda x: x.sum().item(), backend="eager")
     with record() as trace:
         compiled(torch.ones(2))
         compiled(torch.ones(2))
-    assert [e.result for e in trace.of(CallEnd)] == ["eager", "eager"]
-    assert len(trace.of(GraphBreak)) == 1 and not trace.of(Execute) and not trace.of(GraphCaptured)
+    assert [e.result for e in trace.of(CallEnd)] == ["compiled", "hit"]
+    assert len(trace.of(GraphBreak)) == 1 and len(trace.of(GraphCaptured)) == 1
+    assert [e.hit for e in trace.of(Execute)] == [False, False, True, True]
     compiled = torch.compile(block, backend="eager")
     with record() as trace:
         try:

@@ -14,6 +14,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import ON_THE_STACK, V13, Instruction
 from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
+from ..lab_functions import is_of_the_lab
 from ..variables import (
     CellVariable,
     Constant,
@@ -77,6 +78,8 @@ def call(
     """Push the result, or the frame of an inlined callee; the caller's operands are popped
     already."""
     function = vm.look(variable)
+    if _leaves_a_context(function):
+        raise Break("context-manager")
     if isinstance(function, MethodVariable) and function.function is not None:
         args = [function.owner, *args]
         function = function.function
@@ -93,6 +96,14 @@ def call(
             frame.stack.append(special)
         return
     frame.stack.append(_result(vm, function, args, kwargs))
+
+
+def _leaves_a_context(function: Variable) -> bool:
+    """The `__exit__` of a context manager in C or of the lab's, which no bytecode tells of."""
+    if isinstance(function, MethodVariable) and isinstance(function.function, FunctionVariable):
+        inner = function.function
+        return function.name == "__exit__" and inner.value and is_of_the_lab(inner.value)
+    return isinstance(function, Constant) and getattr(function.value, "__name__", "") == "__exit__"
 
 
 def _call_object(
@@ -171,7 +182,8 @@ def call_tensor_method(
 @opcode("MAKE_FUNCTION")
 def make_function(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     code = frame.stack.pop()
-    assert isinstance(code, Constant) and isinstance(code.value, CodeType)
+    if not isinstance(code, Constant) or not isinstance(code.value, CodeType):
+        raise Break("opcode", name="MAKE_FUNCTION")
     made = FunctionVariable(code.value, frame.namespace)
     for flag in (8, 4, 2, 1):  # 3.13 has SET_FUNCTION_ATTRIBUTE instead
         if not V13 and ins.arg & flag:
@@ -181,8 +193,9 @@ def make_function(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> No
 
 @opcode("SET_FUNCTION_ATTRIBUTE")
 def set_function_attribute(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    made, value = frame.stack.pop(), frame.stack.pop()
-    assert isinstance(made, FunctionVariable)
+    made, value = vm.look(frame.stack.pop()), frame.stack.pop()
+    if not isinstance(made, FunctionVariable) or made.value is not None:
+        raise Break("mutation", what="a function")
     _attach(vm, made, ins.arg, value)
     frame.stack.append(made)
 
@@ -192,10 +205,13 @@ def _attach(vm: Interpreter, made: FunctionVariable, flag: int, value: Variable)
     if flag == 1:
         made.defaults = iterate(vm, value)
     elif flag == 2:
-        assert isinstance(value, DictVariable)
+        value = vm.look(value)
+        if not isinstance(value, DictVariable) or value.value is not None:
+            raise Break("opcode", name="MAKE_FUNCTION")
         made.keyword_defaults = dict(value.items)
     elif flag == 8:
         made.cells = iterate(vm, value)
-        assert all(isinstance(cell, CellVariable) for cell in made.cells)
+        if not all(isinstance(cell, CellVariable) for cell in made.cells):
+            raise Break("opcode", name="MAKE_FUNCTION")
     else:
         made.annotated = True

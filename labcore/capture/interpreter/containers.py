@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 from ..attributes import attribute
 from ..breaks import Break, WouldRaise
@@ -23,6 +23,8 @@ from .core import Interpreter
 from .fold import folded, python_value
 from .table import opcode
 
+Made = TypeVar("Made", ListVariable, DictVariable)
+
 
 @opcode("BUILD_TUPLE")
 def build_tuple(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
@@ -32,6 +34,14 @@ def build_tuple(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 @opcode("BUILD_LIST")
 def build_list(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     frame.stack.append(ListVariable(frame.pop(ins.arg)))
+
+
+def _made_here(vm: Interpreter, variable: Variable, kind: type[Made]) -> Made:
+    """The list or dict that is being filled. After a break in the middle it is a real one."""
+    made = vm.look(variable)
+    if not isinstance(made, kind) or made.value is not None:
+        raise Break("mutation", what=f"a {made.kind}")
+    return made
 
 
 @opcode("BUILD_MAP")
@@ -50,15 +60,14 @@ def build_const_key_map(vm: Interpreter, frame: SymbolicFrame, ins: Instruction)
 @opcode("MAP_ADD")
 def map_add(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     key, value = frame.pop(2)
-    made = frame.stack[-ins.arg]
-    assert isinstance(made, DictVariable)
+    made = _made_here(vm, frame.stack[-ins.arg], DictVariable)
     made.items[key_of(vm, key)] = value
 
 
 @opcode("DICT_UPDATE", "DICT_MERGE")
 def dict_update(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    given, made = vm.look(frame.stack.pop()), frame.stack[-ins.arg]
-    assert isinstance(made, DictVariable)
+    given = vm.look(frame.stack.pop())
+    made = _made_here(vm, frame.stack[-ins.arg], DictVariable)
     if not isinstance(given, DictVariable):
         raise Break("operation", what=f"** of a {given.kind}")
     items = vm.looker.dict_items(given)
@@ -77,17 +86,15 @@ def build_slice(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 @opcode("LIST_APPEND")
 def list_append(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     value = frame.stack.pop()
-    made = frame.stack[-ins.arg]
-    assert isinstance(made, ListVariable) and made.items is not None
-    made.items.append(value)
+    made = _made_here(vm, frame.stack[-ins.arg], ListVariable)
+    vm.looker.items(made).append(value)
 
 
 @opcode("LIST_EXTEND")
 def list_extend(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     items = iterate(vm, frame.stack.pop())
-    made = frame.stack[-ins.arg]
-    assert isinstance(made, ListVariable) and made.items is not None
-    made.items.extend(items)
+    made = _made_here(vm, frame.stack[-ins.arg], ListVariable)
+    vm.looker.items(made).extend(items)
 
 
 @opcode("UNPACK_SEQUENCE")

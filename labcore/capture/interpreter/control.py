@@ -15,6 +15,7 @@ from ..variables import (
     IteratorVariable,
     KeysVariable,
     ListVariable,
+    LiveIterator,
     MethodVariable,
     TensorVariable,
     TupleVariable,
@@ -133,8 +134,12 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
     if isinstance(value, IteratorVariable):
         return value
     if isinstance(value, ListVariable):
-        return IteratorVariable(vm.looker.items(value))
+        return IteratorVariable(vm.looker.items(value), sequence=value)
     items = iterate(vm, value)
+    if isinstance(value, Constant) and type(value.value) in (range, tuple):
+        return IteratorVariable(items, sequence=value)
+    if isinstance(value, TupleVariable) and type(value.value) in (tuple, type(None)):
+        return IteratorVariable(items, sequence=value)
     if isinstance(value, (DictVariable, ViewVariable)):
         owner = value if isinstance(value, DictVariable) else value.owner
         return KeysVariable(items, owner=owner, size=len(items))
@@ -151,15 +156,19 @@ def advance(iterator: IteratorVariable) -> Variable | None:
 
 @opcode("GET_ITER")
 def get_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(iterator(vm, frame.stack.pop()))
+    value = vm.look(frame.stack.pop())
+    frame.stack.append(value if isinstance(value, LiveIterator) else iterator(vm, value))
 
 
 @opcode("FOR_ITER")
 def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
-    value = frame.stack[-1]
-    if not isinstance(value, IteratorVariable):
-        raise Break("operation", what=f"iteration over a {vm.look(value).kind}")
-    item = advance(value)
+    value = vm.look(frame.stack[-1])
+    if isinstance(value, LiveIterator):
+        item = vm.looker.next_item(value)
+    elif isinstance(value, IteratorVariable):
+        item = advance(value)
+    else:
+        raise Break("operation", what=f"iteration over a {value.kind}")
     if item is not None:
         frame.stack.append(item)
         return None
@@ -175,6 +184,36 @@ def load_assertion_error(vm: Interpreter, frame: SymbolicFrame, ins: Instruction
 @opcode("RAISE_VARARGS", "RERAISE")
 def raise_varargs(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     raise WouldRaise(None)
+
+
+@opcode("PUSH_EXC_INFO")
+def push_exc_info(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    error = frame.stack.pop()
+    frame.stack += [frame.exc, error]
+    frame.exc = error
+
+
+@opcode("POP_EXCEPT")
+def pop_except(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    frame.exc = frame.stack.pop()
+
+
+@opcode("CHECK_EXC_MATCH")
+def check_exc_match(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    """An except clause: decided by the class of the exception, which is guarded."""
+    kind, error = vm.look(frame.stack.pop()), vm.look(frame.stack[-1])
+    raised = getattr(error, "value", None)
+    clause = kind.value if isinstance(kind, Constant) else None
+    if not isinstance(raised, BaseException) or type(clause) is not type:
+        raise Break("operation", what="an except clause of this kind")
+    if not issubclass(clause, BaseException):
+        raise WouldRaise(TypeError("catching classes that do not inherit from BaseException"))
+    frame.stack.append(Constant(clause in type(raised).__mro__))
+
+
+@opcode("WITH_EXCEPT_START")
+def with_except_start(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    raise Break("context-manager")
 
 
 @opcode("BEFORE_WITH", "BEFORE_ASYNC_WITH")

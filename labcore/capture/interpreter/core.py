@@ -1,8 +1,8 @@
 """The loop: from where the frames stand to the return of the outermost one, or to an instruction
 that is CPython's.
 
-In: a function and the values of one call.  Out: `Captured`: the result's variable or the `Break`,
-and the graph's tracer.
+In: a function with the values of one call, or the frames of a call on its way.  Out: `Captured`:
+the result's variable or the `Break`, and the graph's tracer.
 Invariant: nothing of the user's program is executed. It reads the call's values, under guards,
 and writes graph nodes.
 Callees are frames on the same list, not recursion, so capture needs no Python stack and every
@@ -13,18 +13,29 @@ handler here changes nothing first.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import FunctionType
+from types import CellType, FunctionType
 from typing import Any
 
-from ...guards import GuardBuilder, Source, source
+from ...guards import GuardBuilder, Source, kinds, source
 from ...trace import Origin
 from ..breaks import Break, WouldRaise
-from ..frame import SymbolicFrame, enter
+from ..bytecode import bytecode
+from ..frame import NULL, SymbolicFrame, enter
+from ..frames import Frame
 from ..looking import Looker
 from ..operators import OperatorCalls
-from ..variables import DictVariable, FunctionVariable, TupleVariable, Variable
+from ..variables import (
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    IteratorVariable,
+    Lazy,
+    TupleVariable,
+    Variable,
+)
 from .table import HANDLERS
 
 MAX_STEPS = 100_000
@@ -36,19 +47,36 @@ OUR_FOLDER = str(Path(__file__).resolve().parents[2])
 
 @dataclass
 class Captured:
-    """Where capture ended: with the `result` of the outermost frame, or at a `stop`."""
+    """Where capture ended: with the `result` of the outermost frame, or at a `stop`.
+
+    `standing`: the frames stand at the instruction that stopped it, and could go on from there.
+    """
 
     result: Variable | None
     stop: Break | None
+    standing: bool = False
 
 
 class Interpreter:
-    """Captures one call of `function` with `values`, one a parameter slot."""
+    """Captures one call of `function` with `values`, one a parameter slot, or from `reals` on.
+
+    `halt` is a break met in an earlier attempt, with the step it is to be taken at.
+    """
 
     def __init__(
-        self, function: FunctionType, values: tuple[Any, ...], builder: GuardBuilder
+        self,
+        function: FunctionType,
+        values: tuple[Any, ...],
+        builder: GuardBuilder,
+        reals: Sequence[Frame] = (),
+        varying: frozenset[str] = frozenset(),
+        halt: Break | None = None,
     ) -> None:
-        self.builder, self.looker = builder, Looker(builder)
+        self.builder, self.looker = builder, Looker(builder, varying)
+        self.reals, self.halt = reals, halt
+        self.maybe_unbound: set[Variable] = set()
+        self.born: dict[Variable, int] = {}  # the step that put a variable on a stack
+        self.step, self.catches = 0, False
         self.operators = OperatorCalls(self)
         self.result: Variable | None = None
         self.frames: list[SymbolicFrame] = []
@@ -60,12 +88,54 @@ class Interpreter:
         """Interpret to the end. Raises WouldRaise where CPython would raise out of the outermost
         frame."""
         try:
-            self.frames.append(self._outermost())
-            self._loop()
-        except Break as stop:
+            self.frames += self._resumed() if self.reals else [self._outermost()]
+            self.catches = any(frame.table.catching for frame in self.frames)
+            stop = self._loop()
+        except Break as unmovable:
+            unmovable.origin = unmovable.origin or self.origin()
+            return Captured(None, unmovable)
+        if stop is not None:
             stop.origin = stop.origin or self.origin()
-            return Captured(None, stop)
-        return Captured(self.result, None)
+        return Captured(self.result, stop, standing=stop is not None)
+
+    def _resumed(self) -> list[SymbolicFrame]:
+        """Frames of a call on its way, nothing in them looked at yet."""
+        self.parameters = (self.builder.parameter(source.local("F")),)
+        return [self._mirror(n, real) for n, real in enumerate(self.reals)]
+
+    def _mirror(self, number: int, real: Frame) -> SymbolicFrame:
+        where = Source(f"f{number}", f"{self.parameters[0]}[{number}]")
+        home, code = self.builder.load(where), real.code
+        cells = {*code.co_cellvars, *code.co_freevars}
+        fast: list[Variable] = []
+        for slot, (name, value) in enumerate(zip(bytecode(code).slots, real.fast)):
+            place = Source(name, f"{{}}.fast[{slot}]", where)
+            is_cell = name in cells and type(value) is CellType
+            fast.append(
+                self.looker.cell(place, name, value) if is_cell else self.lazy(place, value)
+            )
+        stack: list[Variable] = [
+            Constant(NULL)
+            if value is NULL
+            else self.lazy(Source(f"stack[{n}]", f"{{}}.stack[{n}]", where), value)
+            for n, value in enumerate(real.stack)
+        ]
+        exc = Constant(None) if real.exc is None else self.lazy(where.attribute("exc"), real.exc)
+        lent = stack if "LOAD_FAST_AND_CLEAR" in bytecode(code).names else []
+        self.maybe_unbound.update(v for v in (*fast, *lent) if isinstance(v, Lazy))
+        frame = SymbolicFrame(code, real.namespace, fast, stack, real.offset, exc, home)
+        frame.initial = (*fast, exc)
+        if number:
+            self._same_namespace(frame)
+        return frame
+
+    def _same_namespace(self, frame: SymbolicFrame) -> None:
+        """An inlined function's globals are part of what its code means."""
+        space, name = self.builder.constant(frame.namespace, "G"), frame.code.co_name
+        code, words = f"{frame.home}.namespace is {space}", f"the globals of {name} are others"
+        self.builder.add(
+            kinds.condition("ID_MATCH", name, code, frame.home, "these globals", words, None)
+        )
 
     def _outermost(self) -> SymbolicFrame:
         """A call from outside is a call inlined into no frame at all."""
@@ -102,31 +172,42 @@ class Interpreter:
         self.looker.keys(where.name, self.builder.load(where), value)
         return DictVariable({key: self.lazy(where.item(key), item) for key, item in value.items()})
 
-    def _loop(self) -> None:
-        for _ in range(MAX_STEPS):
+    def _loop(self) -> Break | None:
+        """None: the outermost frame returned. A Break: the frames stand where it happened."""
+        for self.step in range(MAX_STEPS):
             frame = self.frames[-1]
+            if self.halt is not None and self.halt.step == self.step:
+                return self.halt
             instruction = frame.table.at[frame.offset]
             self.builder.origin = self.operators.tracer.origin = self.origin()
+            self.operators.tracer.step = self.step
             handler = HANDLERS.get(instruction.op)
             if handler is None:
-                raise Break("opcode", name=instruction.original.opname)
-            stack = list(frame.stack)
+                return Break("opcode", name=instruction.original.opname)
+            stack, moves = list(frame.stack), IteratorVariable.moves
             try:
                 target = handler(self, frame, instruction)
-            except (Break, WouldRaise) as stop:
-                frame.stack = stack
-                raise self._caught(stop) from None
+            except (Break, WouldRaise) as error:
+                frame.stack = getattr(error, "half_done", None) or stack
+                stop = self._caught(error)
+                if IteratorVariable.moves != moves:  # it had begun: a new attempt
+                    stop.step = self.step
+                return stop
             if self.result is not None:
-                return
+                return None
+            for variable in self.frames[-1].stack[-3:]:
+                self.born.setdefault(variable, self.step)
             if self.frames[-1] is frame:
                 frame.offset = frame.table.after[frame.offset] if target is None else target
         raise Break("too-long", limit=MAX_STEPS)
 
-    def _caught(self, stop: Break | WouldRaise) -> Break | WouldRaise:
+    def _caught(self, stop: Break | WouldRaise) -> Break:
         """An exception that a handler of the user's may catch is no error of the call."""
-        if isinstance(stop, WouldRaise) and any(f.table.catches(f.offset) for f in self.frames):
+        if isinstance(stop, Break):
+            return stop
+        if any(f.table.catches(f.offset) for f in self.frames):
             return Break("exception-caught")
-        return stop
+        raise stop from None
 
     def origin(self) -> Origin | None:
         """The innermost place that is the user's: not one of the lab's own modules."""
@@ -141,6 +222,7 @@ class Interpreter:
         if len(self.frames) >= MAX_DEPTH:
             raise Break("deep-recursion", limit=MAX_DEPTH)
         self.frames.append(enter(function, arguments))
+        self.catches |= self.frames[-1].table.catching
 
     def leave(self, value: Variable) -> None:
         """The innermost frame returns `value`."""

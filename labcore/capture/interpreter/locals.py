@@ -8,10 +8,10 @@ from typing import Any
 
 from ...guards import kinds, source
 from ..breaks import Break, WouldRaise
-from ..bytecode import V13, Instruction
+from ..bytecode import V12, V13, Instruction
 from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
 from ..looking import BY_IDENTITY
-from ..variables import CellVariable, Constant, Variable
+from ..variables import CellVariable, Constant, Lazy, Variable
 from .core import Interpreter
 from .table import opcode
 
@@ -47,22 +47,33 @@ def load_const(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     frame.stack.append(Constant(ins.arg))
 
 
-def bound(frame: SymbolicFrame, slot: int) -> Variable:
-    """A local variable's value. Reading an unbound one raises in CPython too."""
-    value = frame.fast[slot]
-    if is_mark(value, UNBOUND):
-        raise WouldRaise(UnboundLocalError(frame.table.slots[slot]))
+def bound(
+    vm: Interpreter, frame: SymbolicFrame, slot: int, ins: Instruction | None = None
+) -> Variable:
+    """A local variable's value. Reading an unbound one raises in CPython too; since 3.12 only
+    LOAD_FAST_CHECK (and DELETE_FAST) can meet one."""
+    value, name = frame.fast[slot], frame.table.slots[slot]
+    if is_mark(value, UNBOUND) or isinstance(value, Lazy) and value.value is UNBOUND:
+        raise WouldRaise(UnboundLocalError(name))
+    if V12 and ins is not None and ins.original.opname.startswith("LOAD_FAST") and (
+        ins.original.opname != "LOAD_FAST_CHECK"
+    ):
+        return value
+    if isinstance(value, Lazy) and value in vm.maybe_unbound and value.seen is None:
+        home, origin = vm.builder.load(value.source), vm.builder.origin
+        code, words = f"{home} is not UNBOUND", f"{name!r} is unbound now"
+        vm.builder.add(kinds.condition("BOUND", name, code, home, "bound", words, origin))
     return value
 
 
 @opcode("LOAD_FAST")
 def load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(bound(frame, ins.arg))
+    frame.stack.append(bound(vm, frame, ins.arg, ins))
 
 
 @opcode("LOAD_FAST_LOAD_FAST")
 def load_fast_load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack += [bound(frame, slot) for slot in ins.arg]
+    frame.stack += [bound(vm, frame, slot, ins) for slot in ins.arg]
 
 
 @opcode("LOAD_FAST_AND_CLEAR")
@@ -87,13 +98,13 @@ def store_fast_store_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instructio
 def store_fast_load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     stored, loaded = ins.arg
     value = frame.stack.pop()
-    frame.stack.append(value if loaded == stored else bound(frame, loaded))
+    frame.stack.append(value if loaded == stored else bound(vm, frame, loaded))
     frame.fast[stored] = value
 
 
 @opcode("DELETE_FAST")
 def delete_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    bound(frame, ins.arg)
+    bound(vm, frame, ins.arg)
     frame.fast[ins.arg] = Constant(UNBOUND)
 
 

@@ -135,7 +135,11 @@ def compare_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     symbol, as_bool = ins.arg
     b, a = vm.look(frame.stack.pop()), vm.look(frame.stack.pop())
     result = compare(vm, symbol, a, b)
-    frame.stack.append(Constant(truth(vm, result)) if as_bool else result)
+    try:
+        frame.stack.append(Constant(truth(vm, result)) if as_bool else result)
+    except Break as stop:
+        stop.half_done = [*frame.stack, result]
+        raise
 
 
 def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:

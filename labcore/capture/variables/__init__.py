@@ -17,6 +17,7 @@ from .values import (
     KeysVariable as KeysVariable,
     Lazy as Lazy,
     ListVariable as ListVariable,
+    LiveIterator as LiveIterator,
     ObjectVariable as ObjectVariable,
     RowsVariable as RowsVariable,
     SliceVariable as SliceVariable,

@@ -10,7 +10,7 @@ PyTorch has some eighty VariableTracker classes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from ...graph import Node, TensorMeta
 from ...guards import Source
@@ -103,12 +103,16 @@ class SliceVariable(Variable):
 class IteratorVariable(Variable):
     """An iterator made inside, over `items`: a list's own, so it sees what the list is given later.
 
-    `step` is -1 for reversed(). Once it is exhausted it stays so.
+    `step` is -1 for reversed(). Once it is exhausted it stays so.  `sequence` is what it came from,
+    when a real iterator can be made of that.  `moves` counts all advances: an instruction that
+    stops after one has changed something.
     """
 
+    moves: ClassVar[int] = 0
     items: list[Variable]
     index: int = 0
     step: int = 1
+    sequence: Variable | None = None
 
     @property
     def kind(self) -> str:
@@ -116,8 +120,9 @@ class IteratorVariable(Variable):
 
     def advance(self) -> Variable | None:
         """The next item, or None at the end."""
+        IteratorVariable.moves += 1
         if not 0 <= self.index < len(self.items):
-            self.items = []
+            self.items, self.sequence = [], None
             return None
         found = self.items[self.index]
         self.index += self.step
@@ -168,8 +173,24 @@ class CountVariable(IteratorVariable):
     number: int = 0
 
     def advance(self) -> Variable | None:
+        IteratorVariable.moves += 1
         self.number += 1
         return Constant(self.number - 1)
+
+
+@dataclass(eq=False, slots=True)
+class LiveIterator(Variable):
+    """A list's, tuple's or range's iterator from outside: peeked at under guards, advanced where
+    the region ends. `taken` items so far; `ended`: and then it was exhausted."""
+
+    value: Any
+    source: Source
+    taken: int = 0
+    ended: bool = False
+
+    @property
+    def kind(self) -> str:
+        return "iterator"
 
 
 @dataclass(eq=False, slots=True)

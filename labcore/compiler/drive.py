@@ -1,0 +1,94 @@
+"""The trampoline: regions, and between two of them one instruction in CPython.
+
+In: frames and the stop they stand at.  Out: what the call returns, or the exception it raises.
+Invariant: nothing recurses, so a loop of any length needs no stack, and where frames stand a second
+time the region is found that was captured the first time.
+PyTorch chains resume functions, each called by the one before, and leaves loops with a break alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import trace
+from ..capture import Frame, Stop, run_rest, step
+from ..guards import EAGER, MISS, Variant
+from .points import Point
+
+if TYPE_CHECKING:
+    from .state import State
+
+
+def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None) -> Any:
+    """From a stop to the return of the outermost frame. `call`: somebody watches it."""
+    outcome: Any = stop
+    while outcome.__class__ is not tuple:
+        point: Point | None = None
+        if outcome.__class__ is Stop and not outcome.rest:
+            if step(frames, outcome):
+                point = outcome.following
+                if point is None:
+                    point = outcome.following = _point(state, frames)
+        elif outcome.__class__ is Stop or outcome is EAGER:
+            finished = run_rest(frames)
+            if finished is not None:
+                return finished[0]
+        else:
+            return _in_python(state, frames, outcome)
+        if point is None:
+            point = _point(state, frames)
+        try:
+            if call is not None:
+                outcome = _watched(state, point, frames, call)
+            else:
+                outcome = point.cache.first(frames)
+                if outcome is MISS:
+                    outcome = point.find((frames,))
+        except Exception as error:
+            outcome = state.failed(error)
+    return outcome[1]
+
+
+def _point(state: State, frames: list[Frame]) -> Point:
+    """Where the frames stand."""
+    if len(frames) == 1:
+        frame = frames[0]
+        key: Any = ((id(frame.code), frame.offset),)
+    else:
+        key = tuple([(id(frame.code), frame.offset) for frame in frames])
+    point = state.points.get(key)
+    if point is None:
+        point = state.points.setdefault(key, Point(state, key, frames))
+    return point
+
+
+def _watched(state: State, point: Point, frames: list[Frame], call: int) -> Any:
+    """The outcome of the region at a point, telling each step."""
+    from .state import ask
+
+    slots = (frames,)
+    for variant in point.cache.variants:
+        if ask(variant, slots, call):
+            outcome = _execute(point, variant, slots, call, hit=True)
+            point.cache.promote(variant)
+            return outcome
+    made = point.add_variant(slots, call)
+    if made is None:
+        return EAGER
+    state.compiled_calls.add(call)
+    return _execute(point, made, slots, call, hit=False)
+
+
+def _execute(point: Point, variant: Variant, slots: tuple[Any, ...], call: int, hit: bool) -> Any:
+    if variant.result == "graph":
+        trace.emit(trace.Execute(call, hit, compile_id=variant.compile_id))
+    return variant.run(*slots) if hit else point.run_new(variant, slots)
+
+
+def _in_python(state: State, frames: list[Frame], failed: Any) -> Any:
+    """A region raised, and nothing of it has happened yet: CPython runs all that is left, and
+    raises in the user's code."""
+    while True:
+        finished = run_rest(frames)
+        if finished is not None:
+            return state.settle(failed, finished[0])

@@ -1,0 +1,155 @@
+"""Where captured code begins: at a call, or where the frames of a call on its way stand.
+
+In: the values that a variant there is asked with (arguments, or the list of frames).  Out: the
+outcome of the variant that fits; one is made where none does.
+Invariant: variants are made under the point's lock and found without it; what failed leaves nothing
+behind.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import trace
+from ..capture import Frame
+from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
+from ..guards.replay import failure
+from .build import build
+from .exc import FailOnRecompileLimitHit
+from .frames import FrameId, frame_at, frame_of
+
+if TYPE_CHECKING:
+    from .state import State
+
+Key = tuple[tuple[int, int], ...]
+
+
+class Point:
+    """A place with its variants. The call's own has no `key`."""
+
+    def __init__(self, state: State, key: Key = (), frames: Sequence[Frame] = ()) -> None:
+        self.state, self.key = state, key
+        self.cache = VariantCache()
+        self.codes = tuple(frame.code for frame in frames)  # kept alive: the key has their ids
+        self.line = frames[-1].code.co_firstlineno if frames else 0
+        self.varying: frozenset[str] = frozenset()
+
+    @property
+    def frame(self) -> FrameId:
+        if self.key:
+            return frame_at(self.key, self.codes)
+        return frame_of(self.state.function.__code__)
+
+    @property
+    def title(self) -> str:
+        """The function, and where a region inside of it goes on."""
+        name = self.state.function.__name__
+        if not self.key:
+            return name
+        line = trace_line(self.codes[-1], self.key[-1][1])
+        inner = self.codes[-1].co_name
+        return f"{name} from line {line}" + (f" of {inner}" if len(self.codes) > 1 else "")
+
+    def find(self, slots: tuple[Any, ...]) -> Any:
+        """The outcome of what the first variant does not fit."""
+        outcome = self.cache.others(slots)
+        if outcome is not MISS:
+            return outcome
+        variant = self.add_variant(slots)
+        return EAGER if variant is None else self.run_new(variant, slots)
+
+    def add_variant(self, slots: tuple[Any, ...], call: int = -1) -> Variant | None:
+        """Make a variant, or find the one another thread just made. None: CPython is to run it,
+        and nothing is kept."""
+        with self.cache.lock:
+            for variant in self.cache.variants:
+                if failure(variant, slots) is None:
+                    return variant
+            if trace.listening():
+                miss = (self.frame.number, len(self.cache.variants), self.reasons(slots))
+                trace.emit(trace.CacheMiss(call, *miss))
+            if self.cache.full:
+                self._limit_reached(slots)
+                return None
+            self._notice_varying(slots)
+            compile_id = self.frame.next_variant()
+            try:
+                with trace.compiling(compile_id):
+                    variant = build(self, slots, compile_id)
+            except BaseException:
+                self.frame.give_back(compile_id)
+                raise
+            variant = self.cache.add(variant)
+            if trace.listening():
+                event = trace.VariantAdded(
+                    self.frame.number, variant.title, variant.result, compile_id=compile_id
+                )
+                trace.emit(event)
+            return variant
+
+    def reasons(self, slots: tuple[Any, ...]) -> list[str]:
+        """Why each variant does not fit."""
+        found = []
+        for variant in self.cache.variants:
+            answer = failure(variant, slots)
+            if answer is not None and answer.mismatch is not None:
+                found.append(f"{variant.compile_id}: {answer.mismatch.reason}")
+        return found
+
+    def run_new(self, variant: Variant, slots: tuple[Any, ...]) -> Any:
+        """A variant made for these very values fits them, unless somebody changes what it looks
+        at meanwhile."""
+        outcome = variant.run(*slots)
+        if outcome is MISS:
+            answer = failure(variant, slots)
+            reason = answer.mismatch.reason if answer and answer.mismatch else "no guard fails now"
+            from .state import contradiction
+
+            contradiction(
+                f"variant {variant.compile_id} of {self.state.function.__qualname__} "
+                f"does not fit the call it was made for: {reason}"
+            )
+            return EAGER
+        return outcome
+
+    def _notice_varying(self, slots: tuple[Any, ...]) -> None:
+        """Numbers that tell this from the variants there are: CPython is to compute with them,
+        or each would be a variant of its own. For whole calls, a graph is worth one."""
+        for variant in self.cache.variants:
+            worth = not self.key and variant.scope.get("graph") is not None
+            if worth or not variant.stops or variant.result == "eager":
+                continue
+            answer = failure(variant, slots)
+            guard = answer.guard if answer is not None else None
+            if guard is None:
+                continue
+            numeric = f"type({guard.subject}) is int and", f"type({guard.subject}) is float and"
+            if guard.type == "SEQUENCE_LENGTH":
+                self.varying |= {f"len({guard.source})"}
+            elif guard.type == "EQUALS_MATCH" and guard.code.startswith(numeric):
+                self.varying |= {guard.source}
+
+    def _limit_reached(self, slots: tuple[Any, ...]) -> None:
+        """Old variants are still served; what fits none of them runs in CPython."""
+        function = self.state.function
+        code = function.__code__
+        what = "calls that fit none of them run" if not self.key else "what fits none of them runs"
+        place = "" if not self.key else f", in the region {self.title},"
+        text = (
+            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has{place} "
+            f"{RECOMPILE_LIMIT} variants, the recompile limit; {what} eagerly from now on.\n"
+            f"  last reason: {self.reasons(slots)[0]}"
+        )
+        if self.state.options.fullgraph:
+            raise FailOnRecompileLimitHit(text)
+        if not self.cache.warned:
+            self.cache.warned = True
+            warnings.warn(text, RuntimeWarning, stacklevel=5 if not self.key else 7)
+
+
+def trace_line(code: Any, offset: int) -> int:
+    """The line of an instruction."""
+    lines = [line for start, end, line in code.co_lines() if start <= offset < end]
+    return (lines[0] if lines else None) or code.co_firstlineno

@@ -1,0 +1,332 @@
+"""What follows a break: how many graphs there are, what they output; and nothing else shows."""
+
+from __future__ import annotations
+
+import logging
+import sys
+import threading
+import traceback
+import warnings
+
+import pytest
+
+import labcore as torch
+from labcore import compiler
+from labcore.compiler import disable
+from labcore.compiler._dynamo.testing import CompileCounter
+from labcore.compiler.compile import state_of
+from labcore.compiler.exc import Unsupported
+from labcore.trace import Execute, GraphBreak, GraphCaptured, record
+
+from .differential import strict
+
+LOG = []
+log = LOG.append
+
+
+@disable
+def observe(y):
+    print("observed")
+    return y
+
+
+def with_boundary(x):
+    y = x + 1
+    y = observe(y)
+    return y.relu() * 2
+
+
+def branch(x):
+    if x.sum() > 0:
+        return x * 2
+    return x + 1
+
+
+def loop(x, n):
+    for i in range(n):
+        x = x * 0.5 + 1
+        log(i)
+        x = x.relu() + 1
+    return x
+
+
+def while_counter(x, n):
+    i = 0
+    while i < n:
+        x = x * 0.5
+        log("round")
+        i += 1
+    return x
+
+
+def while_data(x):
+    while x.sum() < 1000:
+        x = x * 2
+    return x + 1
+
+
+class Noisy:
+    def __init__(self, swallow=False):
+        self.swallow = swallow
+
+    def __enter__(self):
+        log("enter")
+        return self
+
+    def __exit__(self, kind, value, tb):
+        log(f"exit {kind and kind.__name__}")
+        return self.swallow and kind is ValueError
+
+
+def check(i):
+    if i % 3 == 1:
+        log("bad")
+        raise ValueError("one of three")
+
+
+def loop_with(x, n):
+    for i in range(n):
+        with Noisy():
+            x = x + 1
+            log(i)
+            x = x * 2
+    return x
+
+
+def loop_try(x, n):
+    for i in range(n):
+        try:
+            x = x + 1
+            check(i)
+            x = x * 0.5
+        except ValueError as e:
+            log(str(e))
+            x = x + 100
+        finally:
+            x = x.relu()
+    return x
+
+
+def swallow(x):
+    with Noisy(True):
+        x = x + 1
+        check(1)
+        x = x * 1000
+    return x * 2
+
+
+def callee(x, i):
+    x = x + 1
+    log("in callee")
+    return x * 2
+
+
+def nested(x):
+    y = x * 3
+    y = callee(y, 0)
+    return y + 4
+
+
+def nested_loop(x, n):
+    for i in range(n):
+        x = x * 0.25
+        x = callee(x, i)
+        x = x + 4
+    return x
+
+
+def grows(x, items):
+    for _ in range(5):
+        items.append(x)
+        log(len(items))
+        x = x + 1
+    return x
+
+
+def comprehension(x):
+    i = 10
+    parts = [x * i + callee(x, i) for i in range(3)]
+    return parts[0] + parts[1] + parts[2] + i
+
+
+def temporaries(x):
+    a = x + 1
+    b = a * 2
+    c = b.relu()
+    log("mid")
+    return c * x
+
+
+def one():
+    return torch.tensor([1.0])
+
+
+CASES = [
+    (branch, 3, [(one,), (lambda: -one(),)]),
+    (loop, 3, [(one, 3), (one, 1000)]),
+    (while_counter, 4, [(one, 1000)]),
+    (loop_with, 2, [(one, 50)]),
+    (loop_try, 7, [(one, 50)]),
+    (swallow, 2, [(one,)]),
+    (nested, 2, [(one,)]),
+    (nested_loop, 3, [(one, 1000)]),
+    (grows, 2, [(one, list), (one, lambda: [1, 2])]),
+    (comprehension, 5, [(one,)]),
+    (temporaries, 2, [(one,)]),
+]
+NAMES = [function.__name__ for function, *_ in CASES]
+
+
+@pytest.mark.parametrize(("function", "graphs", "calls"), CASES, ids=NAMES)
+def test_graphs(function, graphs, calls):
+    """However many rounds a loop takes, its body is captured once for each way through it."""
+    counter = CompileCounter()
+    compiled = torch.compile(function, backend=counter)
+    for call in calls * 2:
+        runs = []
+        for run in (function, compiled):
+            LOG.clear()
+            args = [make() if callable(make) else make for make in call]
+            with strict():
+                runs.append((repr(run(*args)), repr(args), list(LOG)))
+        assert runs[0] == runs[1]
+    rounds_change_nothing = len(calls) > 1 and function is loop
+    assert counter.frame_count == graphs + (1 if rounds_change_nothing else 0)
+
+
+def test_a_call_of_a_disabled_function_in_the_middle(capsys):
+    told = compiler.explain(with_boundary)(torch.tensor([-3.0, -1.0, 1.0, 2.0]))
+    assert capsys.readouterr().out == "observed\n"
+    assert (told.graph_count, told.graph_break_count) == (2, 1)
+    compiled = torch.compile(with_boundary, backend="inductor")
+    for _ in range(2):
+        assert compiled(torch.tensor([-3.0, -1.0, 1.0, 2.0])).tolist() == [0.0, 0.0, 4.0, 6.0]
+    assert capsys.readouterr().out == "observed\n" * 2
+    with pytest.raises(Unsupported) as caught:
+        torch.compile(with_boundary, fullgraph=True)(torch.ones(4))
+    assert "observe" in str(caught.value) and "y = observe(y)" in str(caught.value)
+    assert capsys.readouterr().out == ""
+
+
+def test_dead_temporaries_are_no_outputs():
+    counter = CompileCounter()
+    torch.compile(temporaries, backend=counter)(one())
+    (output,) = [n for n in counter.graphs[0].graph.nodes if n.op == "output"]
+    assert [n.name for n in output.args[0]] == ["relu"]
+
+
+def test_events_tell_every_region():
+    compiler.reset()
+    compiled = torch.compile(loop, backend="eager")
+    with record() as trace:
+        compiled(one(), 3)
+    assert [e.compile_id for e in trace.of(GraphCaptured)] == ["0/0", "1/0", "1/1"]
+    assert [e.compile_id for e in trace.of(Execute)] == ["0/0", "1/0", "1/0", "1/1"]
+    assert len(trace.of(GraphBreak)) == 1
+    titles = [p.title for p in state_of(compiled).points.values()]
+    assert titles == [f"loop from line {loop.__code__.co_firstlineno + 3}"]
+
+
+def test_what_fits_no_region_any_more_runs_in_cpython():
+    def grow(x, n):
+        for _ in range(n):
+            x = torch.cat([x, x[:1]])
+            log("round")
+        return x
+
+    counter = CompileCounter()
+    compiled = torch.compile(grow, backend=counter)
+    with pytest.warns(RuntimeWarning, match=r"in the region grow from .*, 8 variants") as caught:
+        assert compiled(one(), 20).shape == (21,)
+    assert counter.frame_count == 9 and caught[0].filename == __file__
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert compiled(one(), 20).shape == (21,)
+
+
+def test_tracebacks_are_eagers():
+    def rethrow(x):
+        try:
+            x = x + 1
+            check(1)
+        except ValueError:
+            log(str(sys.exc_info()[1]))
+            raise
+
+    def entries(function):
+        with pytest.raises(ValueError, match="one of three") as caught:
+            function(one())
+        found = traceback.extract_tb(caught.value.__traceback__)
+        users = [e for e in found if e.filename == __file__ and e.name != "entries"]
+        return [(e.name, e.lineno, e.colno, e.end_colno) for e in users], caught.value.__context__
+
+    assert entries(torch.compile(rethrow, backend="eager")) == entries(rethrow)
+
+
+def test_the_stopped_instruction_sees_its_own_frame():
+    def looks_around(x):
+        x = x + 1
+        secret = 41
+        return x * (locals()["secret"] + 1), globals()["check"], sorted(locals())
+
+    compiled = torch.compile(looks_around, backend="eager")
+    value, function, names = compiled(one())
+    assert value.tolist() == [84.0] and function is check and names == ["secret", "x"]
+
+
+def caller_name():
+    return sys._getframe(1).f_code.co_name
+
+
+def test_a_function_that_looks_at_its_caller_finds_it():
+    def f(x):
+        return (x + 1) * len(caller_name())
+
+    assert torch.compile(f, backend="eager")(one()).tolist() == [2.0]
+
+
+def test_logging_tells_once_and_in_order_from_where_it_was_called(caplog):
+    def f(x):
+        logging.getLogger("lab").warning("first %d", 1)
+        x = x + 1
+        logging.warning("second")
+        return x * 2
+
+    compiled = torch.compile(f, backend="eager")
+    for _ in range(2):
+        caplog.clear()
+        assert compiled(one()).tolist() == [4.0]
+        told = [(r.getMessage(), r.funcName, r.pathname, r.lineno) for r in caplog.records]
+        line = f.__code__.co_firstlineno
+        expected = [("first 1", "f", __file__, line + 1), ("second", "f", __file__, line + 3)]
+        assert told == expected
+
+
+def test_a_gradient_flows_through_a_break():
+    def f(x, w):
+        y = x * w
+        log("mid")
+        return (y * y).sum()
+
+    for backend in ("eager", "inductor"):
+        x, w = one(), torch.tensor([3.0], requires_grad=True)
+        torch.compile(f, backend=backend)(x, w).backward()
+        assert w.grad.tolist() == [6.0]
+
+
+def test_threads():
+    counter = CompileCounter()
+    compiled = torch.compile(nested, backend=counter)
+    barrier, results = threading.Barrier(8), []
+
+    def work():
+        barrier.wait()
+        for _ in range(20):
+            results.append(compiled(one()).tolist() == [12.0])
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [True] * 160 and counter.frame_count == 2
