@@ -57,6 +57,7 @@ class Exit:
     def finish(self, variable: Variable) -> str:
         """Python for the result, after `lines`. Raises Break for a value that cannot be made
         anew."""
+        self._append()
         text = self.build(variable)
         self._fill_all()
         self._advance_iterators()
@@ -68,6 +69,7 @@ class Exit:
         `given` real frames were there at the start, in the list that the check got.
         """
         texts, writes = [], list[str]()
+        self._append()
         for frame in frames:
             dead = self._dead(frame)
             if frame.home:
@@ -114,6 +116,12 @@ class Exit:
         if frame.exc is not frame.initial[-1]:
             out.append(f"{home}.exc = {self.build(frame.exc)}")
         return [*out, f"{home}.offset = {frame.offset}"]
+
+    def _append(self) -> None:
+        """Lists from outside get what the region gave them, in order."""
+        for variable, value in self.looker.appended:
+            text = self.build(value)
+            self.lines.append(f"{variable.home}.append({text})")
 
     def _fill_all(self) -> None:
         while self._unfilled:

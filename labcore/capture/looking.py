@@ -47,6 +47,7 @@ class Looker:
         self.builder, self.varying = builder, varying
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
+        self.appended: list[tuple[ListVariable, Variable]] = []  # to lists from outside, in order
         self._lazies: dict[Source, Lazy] = {}
 
     def lazy(self, source: Source, value: Any) -> Lazy:
@@ -197,15 +198,43 @@ class Looker:
         if variable.items is None:
             assert variable.source is not None
             self.length(variable.source.name, variable.home, len(variable.value))
-            variable.items = [
-                self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)
-            ]
+            given = [self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)]
+            variable.items, variable.tail = [*given, *variable.tail], []
         return variable.items
+
+    def append(self, variable: ListVariable, value: Variable) -> None:
+        """`variable.append(value)`, done for real at the end of the region."""
+        if variable.value is not None:
+            live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
+            if any(_sequence(iterator.value) is variable.value for iterator in live):
+                raise Break("mutation", what="a list that is being iterated")
+            self.appended.append((variable, value))
+        (variable.tail if variable.items is None else variable.items).append(value)
+
+    def _changed_is_nothing_else(self) -> None:
+        """A list that is changed must not be what another one was taken for."""
+        changed = {id(variable): variable for variable, _ in self.appended}
+        others = [v for v in self.known.values() if isinstance(v, ListVariable)]
+        for one in changed.values():
+            for other in others:
+                if other is not one and (id(other) not in changed or id(other) < id(one)):
+                    self._different(one, other)
+
+    def _different(self, one: ListVariable, other: ListVariable) -> None:
+        assert one.source is not None and other.source is not None
+        names = f"{one.source.name}, {other.source.name}"
+        words = f"{one.source.name!r} and {other.source.name!r} are one list now"
+        code = f"{one.home} is not {other.home}"
+        self.builder.add(
+            kinds.condition("DUPLICATE_INPUT", names, code, one.home, "different", words, None)
+        )
 
     def next_item(self, iterator: LiveIterator) -> Variable | None:
         """The next item of a real iterator, or None; guarded by there being one."""
         if iterator.ended:
             return None
+        if any(_sequence(iterator.value) is changed.value for changed, _ in self.appended):
+            raise Break("mutation", what="a list that is being iterated")
         ahead = peek(iterator.value, iterator.taken + 1)
         name, taken = iterator.source.name, iterator.taken
         function = self.builder.constant(peek, "peek")
@@ -274,6 +303,7 @@ class Looker:
 
     def finish(self) -> None:
         """What only all tensors together decide."""
+        self._changed_is_nothing_else()
         homes = [t.home for t in self.tensors]
         if len(homes) > 1:
             self._all_different(homes)
@@ -316,6 +346,11 @@ class Looker:
                 None,
             )
         )
+
+
+def _sequence(iterator: Any) -> Any:
+    """What a list's, tuple's or range's iterator goes over."""
+    return iterator.__reduce__()[1][0]
 
 
 def _refuse_fleeting(function: Any) -> None:

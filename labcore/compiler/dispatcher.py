@@ -58,18 +58,9 @@ def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], 
     parameters = parameter_names(code)
     names = Names({*parameters, "outcome", "error"})
     assert STATE not in parameters
-    scope: dict[str, Any] = {
-        names.new(name): value
-        for name, value in (
-            (STATE, state),
-            ("_function", function),
-            ("_listening", listening),
-            ("_absent", ABSENT),
-            ("_miss", MISS),
-            ("_eager", EAGER),
-            ("_stopped", Stopped),
-        )
-    }
+    given: dict[str, Any] = {STATE: state, "_function": function, "_listening": listening}
+    given |= {"_absent": ABSENT, "_miss": MISS, "_eager": EAGER, "_stopped": Stopped}
+    scope: dict[str, Any] = {names.new(name): value for name, value in given.items()}
     state_, function_, listening_, absent, miss, eager, stopped = scope
     name = function.__name__ if function.__name__.isidentifier() else "compiled"
     if name in parameters:

@@ -170,7 +170,7 @@ CASES = [
     (swallow, 2, [(one,)]),
     (nested, 2, [(one,)]),
     (nested_loop, 3, [(one, 1000)]),
-    (grows, 2, [(one, list), (one, lambda: [1, 2])]),
+    (grows, 3, [(one, list), (one, lambda: [1, 2])]),
     (comprehension, 5, [(one,)]),
     (temporaries, 2, [(one,)]),
 ]
@@ -213,6 +213,37 @@ def test_dead_temporaries_are_no_outputs():
     torch.compile(temporaries, backend=counter)(one())
     (output,) = [n for n in counter.graphs[0].graph.nodes if n.op == "output"]
     assert [n.name for n in output.args[0]] == ["relu"]
+
+
+def test_lists_made_before_a_break_grow_in_the_regions_after_it():
+    def f(x, given):
+        parts = []
+        for i in range(50):
+            x = x + 1
+            log(i)
+            y = x * 2
+            parts.append(y)
+            given.append(y)
+        return parts
+
+    counter = CompileCounter()
+    compiled = torch.compile(f, backend=counter)
+    given = []
+    parts = compiled(one(), given)
+    assert [p.tolist() for p in parts] == [[2.0 * n + 4] for n in range(50)]
+    assert all(a is b for a, b in zip(parts, given)) and len(given) == 50
+    assert sum(len(p.cache.variants) for p in state_of(compiled).points.values()) == 2
+
+
+def test_one_list_given_twice_is_another_variant():
+    def f(x, a, b):
+        a.append(x)
+        return x * len(b)
+
+    compiled = torch.compile(f, backend="eager")
+    same = []
+    for a, b, expected in (([], [], 0.0), ([], [1, 2], 2.0), (same, same, 1.0), ([], [], 0.0)):
+        assert compiled(one(), a, b).tolist() == [expected] and len(a) == 1
 
 
 def test_events_tell_every_region():

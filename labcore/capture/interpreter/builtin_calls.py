@@ -218,6 +218,9 @@ def call_method(
         return _dict_method(vm, owner, name, args)
     if isinstance(owner, ListVariable) and owner.value is None and not kwargs:
         return _list_method(vm, owner, name, args)
+    if isinstance(owner, ListVariable) and name == "append" and len(args) == 1 and not kwargs:
+        vm.looker.append(owner, args[0])
+        return Constant(None)
     if isinstance(owner, ListVariable) and name not in ("index", "count", "copy"):
         raise Break("mutation", what="a list")
     return folded(

@@ -86,8 +86,10 @@ def build_slice(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 @opcode("LIST_APPEND")
 def list_append(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     value = frame.stack.pop()
-    made = _made_here(vm, frame.stack[-ins.arg], ListVariable)
-    vm.looker.items(made).append(value)
+    made = vm.look(frame.stack[-ins.arg])
+    if not isinstance(made, ListVariable):
+        raise Break("mutation", what=f"a {made.kind}")
+    vm.looker.append(made, value)
 
 
 @opcode("LIST_EXTEND")

@@ -74,12 +74,13 @@ class TupleVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class ListVariable(Variable):
-    """A list. One from outside is read only; `items` is None until somebody reads it, so its
-    length is not guarded."""
+    """A list. `items` is None until somebody reads one from outside, so its length is not
+    guarded; what it was given before that waits in `tail`."""
 
     items: list[Variable] | None
     source: Source | None = None
     value: Any = None
+    tail: list[Variable] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
