@@ -76,10 +76,10 @@ REASONS: dict[str, Reason] = {
         "Pass a Python number, or use an operator that takes a tensor there.",
     ),
     "varying-number": Reason(
-        "{name} is a number that differs from time to time",
-        "Numbers are constants of a graph. This one was another when the same code was captured "
-        "before, so CPython computes with it and the graphs around are kept.",
-        "Make it a tensor, or leave it: the operators around it are compiled.",
+        "{name} is a value that differs from time to time",
+        "Numbers and texts are constants of a graph. This one was another when the same code was "
+        "captured before, so CPython computes with it and the graphs around are kept.",
+        "Make a number a tensor, or leave it: the operators around it are compiled.",
     ),
     "data-dependent-shape": Reason(
         "the shape of the result of {name} depends on data",

@@ -36,6 +36,7 @@ from .variables import (
 
 METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
 LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
+VARYING = int, float, str, range  # constants of these may be another value each time
 BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
 
 
@@ -73,7 +74,7 @@ class Looker:
             constant = builder.constant(value, _constant_hint(value, source))
             builder.add(kinds.id_match(name, builder.expression(source), value, constant, origin))
             return Constant(value, home=constant)
-        if kind in (int, float) and name in self.varying:
+        if kind in VARYING and name in self.varying:
             raise Break("varying-number", name=name)
         home = builder.load(source)
         if kinds.is_too_long(value):

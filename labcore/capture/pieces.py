@@ -43,7 +43,12 @@ def escape(frame: Frame) -> Any:
 
 def raise_at(frame: Frame, error: BaseException) -> Any:
     """Raise `error` at the place where the frame stands."""
-    return _enter("raise", frame, [error])
+    operands = [error]
+    del error
+    try:
+        return _enter("raise", frame, operands)
+    finally:
+        operands.clear()  # the error's traceback leads here
 
 
 def _enter(kind: str, frame: Frame, stack: list[Any], results: int = 0) -> Any:

@@ -41,7 +41,6 @@ RESERVED = {
 }
 
 
-
 @dataclass
 class Region:
     """What was captured. `graph_module` is None when no tensor operator is needed; `stop` says
@@ -104,7 +103,15 @@ def capture(
             if late.step is None or halt is not None and late.step >= (halt.step or 0):
                 return _eager(vm, late)
             late.origin = late.origin or vm.origin()
-            halt = late
+            halt = _let_go(late)
+        finally:
+            vm.forget()
+
+
+def _let_go(stop: Break) -> Break:
+    """Without its traceback: that has frames of capture, and with them the user's values."""
+    stop.__context__ = stop.__cause__ = None
+    return stop.with_traceback(None)
 
 
 def _region(vm: Interpreter) -> Region:
@@ -126,6 +133,8 @@ def _region(vm: Interpreter) -> Region:
     vm.looker.finish()
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.lines, last]
+    if stop is not None:
+        _let_go(stop)
     return Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
 
 
@@ -139,6 +148,7 @@ def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
 
 def _eager(vm: Interpreter, stop: Break) -> Region:
     stop.origin = stop.origin or vm.origin()
+    _let_go(stop)
     return Region(vm.builder, vm.parameters, None, [], stop, ["return EAGER"], eager=True)
 
 

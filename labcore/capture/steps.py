@@ -36,18 +36,27 @@ def step(frames: list[Frame], stop: Stop) -> bool:
     """CPython runs the instruction the innermost frame stands at; an exception unwinds as it
     would. Is the next place the one that this stop always leads to?"""
     frame, stack = frames[-1], frames[-1].stack
-    base = len(stack) - stop.operands
+    if stop.name == "RERAISE":  # no raise of ours: it would overwrite __context__
+        unwind(frames, stack[-1], mark=False)
+        return False
+    operands = stack[len(stack) - stop.operands :]
+    windowless = stop.name == "FOR_ITER"  # then the traceback lacks this frame's line
     try:
-        if stop.name == "FOR_ITER":
+        if windowless:
             _next_item(frame, stop)
             return False
-        if stop.name == "RERAISE":  # no raise of ours: it would overwrite __context__
-            unwind(frames, stack[-1], mark=False)
-            return False
-        value = _run(frames, frame, stop, stack[base:])
+        handled = frame.exc is not None or len(frames) > 1
+        if handled and being_handled(frames) is not None:
+            value = _handling(being_handled(frames), _run(stop), frame, operands, stop.results)
+        elif _is_plain(stop, operands):
+            windowless = True
+            value = operands[not V13](*operands[2:])
+        else:
+            value = _run(stop)(frame, operands, stop.results)
     except BaseException as error:
-        caught = _own_part(error)
-        unwind(frames, caught, mark=caught.__traceback__ is None)
+        operands.clear()  # a traceback leads here: it would keep, and so be kept by, these
+        del stack
+        unwind(frames, _own_part(error), mark=windowless or error.__traceback__ is None)
         return False
     if stop.jump:
         jumps = (not value) == ("TRUE" in stop.name)
@@ -55,7 +64,7 @@ def step(frames: list[Frame], stop: Stop) -> bool:
         if not jumps or stop.name.startswith("POP"):  # 3.11's JUMP_IF_X_OR_POP keeps it
             stack.pop()
         return False
-    del stack[base:]
+    del stack[len(stack) - stop.operands :]
     if stop.branch is not None and (value is True or value is False):
         frame.offset = stop.branch[value]
         return False
@@ -69,18 +78,16 @@ def step(frames: list[Frame], stop: Stop) -> bool:
     return True
 
 
-def _run(frames: list[Frame], frame: Frame, stop: Stop, operands: list[Any]) -> Any:
-    run = truth if stop.truth_only else window
-    if frame.exc is not None or len(frames) > 1:
-        handled = being_handled(frames)
-        if handled is not None:
-            return _handling(handled, run, frame, operands, stop.results)
-    if stop.plain and operands[V13] is NULL:
-        function = operands[not V13]
-        # A C function that does not look at its caller needs no window: nobody can tell.
-        if type(function) is BuiltinFunctionType and id(function) not in READER_IDS:
-            return function(*operands[2:])
-    return run(frame, operands, stop.results)
+def _run(stop: Stop) -> Callable[..., Any]:
+    return truth if stop.truth_only else window
+
+
+def _is_plain(stop: Stop, operands: list[Any]) -> bool:
+    """A C function that does not look at its caller needs no window: nobody can tell."""
+    if not stop.plain or operands[V13] is not NULL:
+        return False
+    function = operands[not V13]
+    return type(function) is BuiltinFunctionType and id(function) not in READER_IDS
 
 
 def _next_item(frame: Frame, stop: Stop) -> None:
@@ -100,13 +107,15 @@ def being_handled(frames: list[Frame]) -> BaseException | None:
     return None
 
 
-def _handling(exc: BaseException, function: Callable[..., Any], *args: Any) -> Any:
+def _handling(exc: BaseException | None, function: Callable[..., Any], *args: Any) -> Any:
     """Call with `exc` as the exception being handled, for bare raise and `__context__`."""
+    assert exc is not None
     traceback, context = exc.__traceback__, exc.__context__
     try:
         raise exc
     except BaseException:
         exc.__traceback__, exc.__context__ = traceback, context  # as if never raised again
+        del exc, traceback, context  # a traceback that leads here would keep them
         return function(*args)
 
 
@@ -138,12 +147,15 @@ def unwind(frames: list[Frame], error: BaseException, mark: bool) -> None:
             del frame.stack[entry.depth :]
             frame.stack += [frame.offset // 2, error] if entry.lasti else [error]
             frame.offset = entry.target
+            del error, context  # its traceback may lead here, and would keep them
             return
+        frame.stack.clear()
         if len(frames) == 1:
             try:
                 raise error
             finally:
                 error.__context__ = context
+                del error, context
         frames.pop()
         mark = True
 
@@ -156,12 +168,14 @@ def run_rest(frames: list[Frame]) -> tuple[Any] | None:
     try:
         value = escape(frame) if handled is None else _handling(handled, escape, frame)
     except BaseException as error:
-        caught = _own_part(error)
+        _own_part(error)
         if len(frames) == 1:
-            raise caught  # noqa: B904  (it is the same one)
+            raise
         frames.pop()
-        unwind(frames, caught, mark=True)
+        unwind(frames, error, mark=True)
         return None
+    finally:
+        del handled
     frames.pop()
     if not frames:
         return (value,)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Frame
+from ..capture.looking import VARYING
 from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
 from ..guards.replay import failure
 from .build import build
@@ -115,8 +116,8 @@ class Point:
         return outcome
 
     def _notice_varying(self, slots: tuple[Any, ...]) -> None:
-        """Numbers that tell this from the variants there are: CPython is to compute with them,
-        or each would be a variant of its own. For whole calls, a graph is worth one."""
+        """Numbers and texts that tell this from the variants there are: CPython is to compute
+        with them, or each would be a variant of its own. For whole calls, a graph is worth one."""
         for variant in self.cache.variants:
             worth = not self.key and variant.scope.get("graph") is not None
             if worth or not variant.stops or variant.result == "eager":
@@ -125,10 +126,10 @@ class Point:
             guard = answer.guard if answer is not None else None
             if guard is None:
                 continue
-            numeric = f"type({guard.subject}) is int and", f"type({guard.subject}) is float and"
+            kinds = tuple(f"type({guard.subject}) is {kind.__name__} and" for kind in VARYING)
             if guard.type == "SEQUENCE_LENGTH":
                 self.varying |= {f"len({guard.source})"}
-            elif guard.type == "EQUALS_MATCH" and guard.code.startswith(numeric):
+            elif guard.type == "EQUALS_MATCH" and guard.code.startswith(kinds):
                 self.varying |= {guard.source}
 
     def _limit_reached(self, slots: tuple[Any, ...]) -> None:

@@ -76,6 +76,8 @@ class State:
         and raises in the user's code."""
         if isinstance(error, CompileError):
             raise error.with_traceback(None)  # its text says where in the user's code it was
+        if isinstance(error, WouldRaise):
+            error.with_traceback(None)  # it would keep the values of the call
         return Failed(error)
 
     def settle(self, failed: Failed, value: Any) -> Any:

@@ -98,6 +98,10 @@ class Interpreter:
             stop.origin = stop.origin or self.origin()
         return Captured(self.result, stop, standing=stop is not None)
 
+    def forget(self) -> None:
+        """Let go of the call's values: cycles would keep them until the collector comes."""
+        del self.operators.vm
+
     def _resumed(self) -> list[SymbolicFrame]:
         """Frames of a call on its way, nothing in them looked at yet."""
         self.parameters = (self.builder.parameter(source.local("F")),)

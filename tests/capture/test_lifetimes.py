@@ -1,0 +1,138 @@
+"""Nobody keeps what the user let go of: neither capture nor the traceback of a caught exception.
+And where there is a traceback, it has every line that eager's has."""
+
+from __future__ import annotations
+
+import functools
+import gc
+import warnings
+import weakref
+
+import pytest
+
+import labcore as torch
+from labcore.compiler import disable
+from labcore.tensor import Tensor
+
+events: list[str] = []
+
+
+class Noted:
+    def __init__(self, name: str, tensor: Tensor) -> None:
+        self.name, self.tensor = name, tensor
+        weakref.finalize(self, events.append, f"gone {name}").atexit = False
+
+
+@disable
+def note(text):  # a break: within a region, what is let go of dies at the region's end
+    events.append(text)
+
+
+def fails(x):
+    kept = Noted("local", x)
+    note("fails")
+    raise ValueError(kept.name)
+
+
+def lets_go(x):
+    noted = Noted("first", x)
+    note("one")
+    y = noted.tensor * 2
+    noted = None
+    note("two")
+    return y
+
+
+def catches(x):
+    try:
+        fails(x)
+    except ValueError:
+        note("caught")
+        x = x * 2
+    note("after")
+    return x
+
+
+def replaces_a_result(x):
+    product = x * 2
+    seen = weakref.ref(product)
+    note("made")
+    product = product + 1
+    note(f"gone: {seen() is None}")
+    return product
+
+
+@pytest.mark.parametrize("function", [lets_go, catches, replaces_a_result])
+def test_values_die_when_they_die_in_eager(function):
+    x = torch.tensor([1.0, 2.0])
+    compiled = torch.compile(function, backend="eager")
+    runs = []
+    gc.collect()
+    gc.disable()
+    try:
+        for call in (function, compiled, compiled):
+            events.clear()
+            call(x)
+            runs.append(list(events))
+    finally:
+        gc.enable()
+    assert runs[0] == runs[1] == runs[2]
+
+
+def failing_generator(x):
+    yield x
+    raise KeyError("no more")
+
+
+def iterates(x):
+    for t in failing_generator(x):
+        x = x + t
+    return x
+
+
+def reduces(x):
+    events.append("before")
+    return functools.reduce(lambda a, b: a / 0, [1, 2]) * x
+
+
+@pytest.mark.parametrize("function", [iterates, reduces])
+def test_c_code_that_calls_python_leaves_the_caller_in_the_traceback(function):
+    def lines(call):  # but the test's own
+        with pytest.raises((KeyError, ZeroDivisionError)) as caught:
+            call(torch.tensor([1.0]))
+        return [(t.name, t.lineno) for t in caught.traceback if str(t.path) == __file__][2:]
+
+    compiled = torch.compile(function, backend="eager")
+    assert lines(function) == lines(compiled) == lines(compiled)
+
+
+def prints_two_fields(x):
+    for i in range(20):
+        print(f"{i:02d}: {x.sum().item():.2f}")
+        x = x + 1
+    return x
+
+
+def nested_ranges(x):
+    for i in range(20):
+        for j in range(i):
+            print(j)
+            x = x + j
+    return x
+
+
+def names_in_turn(x):
+    for name in [f"a{n}" for n in range(20)]:
+        print(name.upper() + "!")
+        x = x + 1
+    return x
+
+
+@pytest.mark.parametrize("function", [prints_two_fields, nested_ranges, names_in_turn])
+def test_texts_and_ranges_that_vary_are_no_variants(function, capsys):
+    x = torch.tensor([1.0])
+    expected = function(x).tolist(), capsys.readouterr().out
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the recompile limit
+        got = torch.compile(function, backend="eager")(x).tolist(), capsys.readouterr().out
+    assert got == expected
