@@ -91,7 +91,19 @@ class VariantTheater(LabWidget):
         for number, score in enumerate(scores, 1):
             lines.append(f"  call {number:>{digits}}  {score.inputs:<{width}}  {_outcome(score)}")
             lines.extend(" " * (9 + digits) + reason for reason in _first(score.reasons))
+        lines.extend(_behind(variant) for variant in self.trace["variants"] if _goes_on(variant))
         return "\n".join(lines)
+
+
+def _goes_on(variant: dict[str, Any]) -> bool:
+    """Does compiled code end in a break, so that further regions follow?"""
+    return variant["result"] == "graph" and "stop" in variant
+
+
+def _behind(variant: dict[str, Any]) -> str:
+    stop = variant["stop"]
+    line = f"line {stop['line']}, " if "line" in stop else ""
+    return f"  {variant['id']} ends at {line}{stop['what']}; the regions behind it are not shown"
 
 
 def _counted(number: int, name: str) -> str:

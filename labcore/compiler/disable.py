@@ -27,9 +27,8 @@ def disable(
     """Have `fn` always run by CPython: a call of it in compiled code is a graph break.
 
     Usable as a call, a decorator, and with arguments. `recursive=False`, which in PyTorch lets
-    functions that
-    `fn` calls be compiled, is the behaviour here in any case: they run eagerly unless they are
-    compiled themselves.
+    functions that `fn` calls be compiled, is the behaviour here in any case: they run eagerly
+    unless they are compiled themselves.
     """
     if fn is None:
         return functools.partial(disable, recursive=recursive, reason=reason)

@@ -30,9 +30,7 @@ class Count:
         return self.loops == self.running == self.text
 
     def __str__(self) -> str:
-        return (
-            f"loops {self.loops}, running them {self.running}, kernel text {self.text}"
-        )
+        return f"loops {self.loops}, running them {self.running}, kernel text {self.text}"
 
 
 @dataclass(frozen=True)

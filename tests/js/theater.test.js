@@ -112,6 +112,10 @@ test("a stop, Python's answer and an error are shown as what they are", () => {
     ["eager", "raised"],
   );
   assert.equal(stateAt(trace, 8).out.error, "TypeError: no");
+  const last = (t) => narrate(t, t.events.length, words);
+  assert.doesNotMatch(last(trace), /regions of its own/);
+  const goesOn = { ...trace, variants: [{ ...trace.variants[0], result: "graph" }] };
+  assert.match(last(goesOn), /compiled in regions of its own, which are not on this stage/);
 });
 
 test("the question has the truth among up to four answers, and none gives it away", () => {

@@ -118,6 +118,7 @@ def test_a_break_is_shown_with_its_reason():
     assert repr(widget).splitlines()[1:] == [
         "  call 1  float32[3], 2  miss, compiled 0/0",
         "  call 2  float32[3], 2  hit 0/0",
+        f"  0/0 ends at line {stop['line']}, {stop['what']}; the regions behind it are not shown",
     ]
     assert kinds(widget, 1)[-2:] == ["execute", "return"]
     assert "◆" in widget.picture()
@@ -222,3 +223,17 @@ def test_an_object_that_is_called_can_be_watched():
 def test_an_empty_recording_is_refused():
     with pytest.raises(ValueError, match="no call of a compiled function"):
         VariantTheater(trace=[])
+
+
+def test_regions_behind_a_break_are_said_to_be_elsewhere():
+    def printing(x):
+        y = x + 1
+        print(end="")
+        return y * 2
+
+    shown = VariantTheater(printing, 4, 4)
+    identity = shown.trace["variants"][0]["id"]
+    last = repr(shown).splitlines()[-1]
+    assert last.startswith(f"  {identity} ends at line ")
+    assert last.endswith("call of print(); the regions behind it are not shown")
+    assert "regions behind" not in repr(VariantTheater(compiled(), 4, 4))

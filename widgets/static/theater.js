@@ -214,12 +214,19 @@ function begin(trace, words) {
   });
 }
 
+/** What ran in Python; and, where compiled code goes on behind the break, that it is not shown. */
+function brokenOff(trace, stopped, words) {
+  const told = words("end_break", { what: sentence(stopped.what) });
+  const variant = trace.variants.find((v) => v.id === stopped.variant);
+  return variant?.result === "graph" ? `${told} ${words("end_regions")}` : told;
+}
+
 function ending(trace, { count }, words) {
   const missed = trace.events.filter((e) => e.kind === "miss" && e.again).map((e) => e.call);
   const failed = trace.events.find((e) => e.kind === "guard" && !e.ok && missed.includes(e.call));
   const stopped = trace.events.find((e) => e.kind === "break");
   const why = stopped
-    ? words("end_break", { what: sentence(stopped.what) })
+    ? brokenOff(trace, stopped, words)
     : failed
       ? words("end_guard", { guard: failed.text })
       : count.variants === 1 && count.hits > 0

@@ -244,6 +244,10 @@ export const WORDS = {
   n_variants_one: ["1 variant", "1 个版本"],
   end_guard: ["A recompile began with `{guard}`.", "重新编译起于 `{guard}`。"],
   end_break: ["Python ran what capture could not: {what}.", "捕获不了的由 Python 运行：{what}。"],
+  end_regions: [
+    "What follows the break is compiled in regions of its own, which are not on this stage.",
+    "图中断之后的部分编译成各自的区域，不在这个舞台上。",
+  ],
   end_fits: ["One compilation was right for all of them.", "一次编译对所有调用都正确。"],
   belief_every: [
     "A call whose guards all hold runs code that is already there.",
