@@ -2,10 +2,11 @@
 
 compile.py     the entry                    dispatcher.py  the function it returns
 state.py       one compiled function        build.py       capture, backend, variant
-points.py      places where regions begin   drive.py       from region to region
+graphs.py      equal graphs are one         drive.py       from region to region
+points.py      places where regions begin   frames.py      compile ids
 backends.py    backends by name             pipeline.py    the built-in ones
-disable.py     said by user code            frames.py      compile ids
-explain.py, logs.py   readers of the trace  exc.py         errors
+disable.py     said by user code            exc.py         errors
+explain.py, logs.py   readers of the trace
 """
 
 from .backends import list_backends as list_backends, register_backend as register_backend

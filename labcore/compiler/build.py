@@ -16,6 +16,7 @@ from ..capture import Region, capture
 from ..guards import Variant
 from .backends import Backend
 from .exc import BackendCompilerFailed, Unsupported
+from .graphs import CompiledGraph, structure
 
 if TYPE_CHECKING:
     from .points import Point
@@ -45,10 +46,16 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     if region.stop is not None and options.fullgraph:
         trace.emit(region.stop.event())
         raise Unsupported(region.stop)
+    module, graphs = region.graph_module, point.state.graphs
+    key = None if module is None else structure(module)
+    known = None if key is None else graphs.find(key)
     if trace.listening():
-        _report(region, seconds, point.state.reported)
-    if region.graph_module is not None:
-        region.builder.scope["graph"] = _run_backend(region, options)
+        _report(region, seconds, point.state.reported, known)
+    if module is not None:
+        if known is None:
+            known = CompiledGraph(_run_backend(region, options), module, compile_id)
+            graphs.add(key, known)
+        region.builder.scope["graph"] = known.run
     return Variant(
         compile_id,
         f"{point.title}, variant {compile_id}",
@@ -62,8 +69,11 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     )
 
 
-def _report(region: Region, seconds: float, reported: set[Any]) -> None:
-    """`reported`: the breaks that were told already, each place once."""
+def _report(
+    region: Region, seconds: float, reported: set[Any], known: CompiledGraph | None
+) -> None:
+    """`reported`: the breaks that were told already, each place once. `known`: an equal graph that
+    is compiled already."""
     trace.emit(trace.Stage("capture", seconds, region.summary))
     stop = region.stop
     if stop is not None and (stop.id, stop.origin) not in reported:
@@ -74,7 +84,8 @@ def _report(region: Region, seconds: float, reported: set[Any]) -> None:
             [n.name, n.op, n.target_name, n.origin.line if n.origin else 0]
             for n in region.graph_module.graph.nodes
         ]
-        trace.emit(trace.GraphCaptured(region.graph_module.code, rows))
+        reused = "" if known is None else known.compile_id
+        trace.emit(trace.GraphCaptured(region.graph_module.code, rows, reused))
     trace.emit(trace.GuardsInstalled([g.record() for g in region.builder.guards], region.source))
 
 

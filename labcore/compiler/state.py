@@ -25,6 +25,7 @@ from . import frames
 from .build import Options
 from .drive import drive
 from .exc import CompileError, InternalError
+from .graphs import CompiledGraphs
 from .points import Point
 
 _states: weakref.WeakSet[State] = weakref.WeakSet()
@@ -41,6 +42,7 @@ class State:
         self.entry = Point(self)
         self.cache, self.find = self.entry.cache, self.entry.find
         self.points: dict[Any, Point] = {}  # by where the frames stand
+        self.graphs = CompiledGraphs()  # by what they compute
         self.reported: set[Any] = set()  # breaks that were told already
         self.compiled_calls: set[int] = set()  # watched calls on their way that captured something
         self.catches = False  # is there an except or a with in code that was captured?
@@ -60,6 +62,7 @@ class State:
         """Start afresh."""
         self.cache.clear()
         self.points.clear()
+        self.graphs.clear()
         self.reported.clear()
         self.entry.varying = frozenset()
 

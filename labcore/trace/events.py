@@ -110,10 +110,13 @@ class Stage(Event):
 
 @dataclass
 class GraphCaptured(Event):
-    """The captured graph: its code, and its nodes as (name, op, target, origin line) rows."""
+    """The captured graph: its code, and its nodes as (name, op, target, origin line) rows.
+    `reused`: the variant that brought an equal graph, whose compiled form runs here too.
+    """
 
     code: str
     nodes: list[list[Any]]
+    reused: str = ""
 
 
 @dataclass

@@ -24,10 +24,11 @@ from .events import (
 class Facts:
     """Counts over a trace.
 
-    captures: graphs captured.  variants: entries made, eager ones too.  hits, compiled, eager:
-    calls by result. places: distinct places in the source where capture stopped.  kernels: kernels
-    made ready. separate, fused: logical array accesses of one run of every graph.  saved_bytes:
-    kept for backward. disk_hits: graphs whose machine code came from disk.
+    captures: different graphs captured.  variants: entries made, eager ones too.
+    hits, compiled, eager: calls by result.  places: distinct places in the source where capture
+    stopped.  kernels: kernels made ready.  separate, fused: logical array accesses of one run of
+    every graph.  saved_bytes: kept for backward.  disk_hits: graphs whose machine code came from
+    disk.
     """
 
     captures: int = 0
@@ -58,7 +59,7 @@ def facts(events: Iterable[Event]) -> Facts:
 
     ledgers = [e for e in events if isinstance(e, Accesses)]
     return Facts(
-        captures=count(GraphCaptured),
+        captures=count(GraphCaptured, reused=""),
         variants=count(VariantAdded),
         hits=count(CallEnd, result="hit"),
         compiled=count(CallEnd, result="compiled"),

@@ -38,8 +38,10 @@ def _folded(text: str, first: str = "  ") -> str:
 
 
 def graph_code(event: Event) -> str:
-    """The captured graph as Python."""
+    """The captured graph as Python, or whose compiled graph is used again."""
     assert isinstance(event, GraphCaptured)
+    if event.reused:
+        return f"# an equal graph is compiled already: reused the graph of [{event.reused}]"
     return event.code.rstrip()
 
 
