@@ -7,6 +7,7 @@
     interpreter/      one handler an instruction
     variables/        what is known of a value
     looking.py        values, bought with guards
+    effects.py        what a region changes of what was there before
     attributes.py, binding.py, callables.py     Python's rules
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
     exit.py           making the result

@@ -155,7 +155,7 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
 
 def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
     """Python's lookup on a plain object: data descriptors, the instance, the class."""
-    value, kind = owner.value, type(owner.value)
+    value, kind = owner.value, owner.cls
     where, shared = class_attribute(kind, name)
     if class_attribute(kind, "__getattribute__")[0] not in (object, SimpleNamespace):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
@@ -165,7 +165,7 @@ def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     own = _own_attributes(value)
     if name in own:
-        return vm.lazy(owner.source.attribute(name), own[name])
+        return vm.lazy(owner.place.attribute(name), own[name])
     if where is None:
         if any("__getattr__" in vars(c) for c in kind.__mro__):
             raise Break("attribute", name=name, what=f"a {owner.kind}")
@@ -214,7 +214,7 @@ def _of_class(vm: Interpreter, owner: Constant, name: str) -> Variable:
 
 def _read(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
     try:
-        return vm.lazy(owner.source.attribute(name), getattr(owner.value, name))
+        return vm.lazy(owner.place.attribute(name), getattr(owner.value, name))
     except AttributeError as error:
         raise WouldRaise(error) from None
 
@@ -230,11 +230,11 @@ def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
     if not hasattr(owner.value, "__dict__"):
         return
     code = f"{name!r} not in {owner.home}.__dict__"
-    words = f"{owner.source.name!r} now has its own attribute {name!r}"
+    words = f"{owner.place.name!r} now has its own attribute {name!r}"
     vm.builder.add(
         kinds.condition(
             "NOT_PRESENT_IN_DICT",
-            owner.source.name,
+            owner.place.name,
             code,
             owner.home,
             f"no own attribute {name!r}",
@@ -246,12 +246,12 @@ def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
 
 def calling_method(vm: Interpreter, owner: ObjectVariable) -> Variable:
     """What a call of an object calls: the class's `__call__`, whatever the instance has."""
-    kind = type(owner.value)
+    kind = owner.cls
     where, shared = class_attribute(kind, "__call__")
     if where is None:
         raise WouldRaise(TypeError(f"{kind.__name__!r} object is not callable"))
     if type(shared) is not FunctionType:
-        raise Break("unknown-call", name=owner.source.name)
+        raise Break("unknown-call", name=owner.place.name)
     return _from_class(vm, owner, kind, "__call__", shared)
 
 

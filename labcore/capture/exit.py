@@ -26,7 +26,6 @@ from .variables import (
     IteratorVariable,
     Lazy,
     ListVariable,
-    LiveIterator,
     MethodVariable,
     SliceVariable,
     TensorVariable,
@@ -57,10 +56,9 @@ class Exit:
     def finish(self, variable: Variable) -> str:
         """Python for the result, after `lines`. Raises Break for a value that cannot be made
         anew."""
-        self._append()
+        self._replay()
         text = self.build(variable)
         self._fill_all()
-        self._advance_iterators()
         return text
 
     def stop(self, frames: list[SymbolicFrame], given: int) -> str:
@@ -69,7 +67,7 @@ class Exit:
         `given` real frames were there at the start, in the list that the check got.
         """
         texts, writes = [], list[str]()
-        self._append()
+        self._replay()
         for frame in frames:
             dead = self._dead(frame)
             if frame.home:
@@ -79,7 +77,6 @@ class Exit:
                 fast = [Constant(UNBOUND) if v in dead else v for v in frame.fast]
                 texts.append(self._frame(frame, fast))
         self._fill_all()
-        self._advance_iterators()
         self.lines += writes
         kept = sum(bool(frame.home) for frame in frames)
         if given:
@@ -117,23 +114,16 @@ class Exit:
             out.append(f"{home}.exc = {self.build(frame.exc)}")
         return [*out, f"{home}.offset = {frame.offset}"]
 
-    def _append(self) -> None:
-        """Lists from outside get what the region gave them, in order."""
-        for variable, value in self.looker.appended:
-            text = self.build(value)
-            self.lines.append(f"{variable.home}.append({text})")
+    def _replay(self) -> None:
+        """What was there before gets what the region did to it, in order."""
+        for effect in self.looker.effects.log:
+            parts = [self.build(part) for part in effect.parts]
+            self.lines.append(effect.template.format(*parts))
 
     def _fill_all(self) -> None:
         while self._unfilled:
             self._fill(self._unfilled.pop(0))
         self.lines += self._last
-
-    def _advance_iterators(self) -> None:
-        """Real iterators take what the region took from them."""
-        for variable in self.looker.known.values():
-            if isinstance(variable, LiveIterator):
-                self.lines += [f"next({variable.home})"] * variable.taken
-                self.lines += [f"next({variable.home}, None)"] if variable.ended else []
 
     def build(self, variable: Variable) -> str:
         """Python for a variable. Raises Break, with the step that made what cannot be made anew."""

@@ -19,6 +19,7 @@ from ..tensor import Tensor
 from ..tensor.modes import mode
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
+from .effects import Effects
 from .variables import (
     CellVariable,
     Constant,
@@ -28,6 +29,7 @@ from .variables import (
     ListVariable,
     LiveIterator,
     MethodVariable,
+    Mutable,
     ObjectVariable,
     TensorVariable,
     TupleVariable,
@@ -48,7 +50,7 @@ class Looker:
         self.builder, self.varying = builder, varying
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
-        self.appended: list[tuple[ListVariable, Variable]] = []  # to lists from outside, in order
+        self.effects = Effects()
         self._lazies: dict[Source, Lazy] = {}
 
     def lazy(self, source: Source, value: Any) -> Lazy:
@@ -115,9 +117,9 @@ class Looker:
             ]
             return TupleVariable(items, value, home=home)
         if kind is list:
-            return ListVariable(None, source, value, home=home)
+            return ListVariable(None, value=value, source=source, home=home)
         if kind is dict:
-            return DictVariable({}, source, value, home=home)
+            return DictVariable({}, value=value, source=source, home=home)
         if kind in LIVE_ITERATORS:
             return LiveIterator(value, source, home=home)
         if kind is devices.device:
@@ -126,7 +128,7 @@ class Looker:
             function = self.look(self.lazy(source.attribute("__func__"), value.__func__))
             owner = self.lazy(source.attribute("__self__"), value.__self__)
             return MethodVariable(owner, value.__func__.__name__, function, home=home)
-        return ObjectVariable(value, source, home=home)
+        return ObjectVariable(kind, value=value, source=source, home=home)
 
     def _type_match(self, source: Source, value: Any, home: str) -> None:
         kind = type(value)
@@ -187,7 +189,7 @@ class Looker:
             content = self.lazy(source.cell_contents(name), cell.cell_contents)
         except ValueError:
             content = None
-        return CellVariable(content, cell, source)
+        return CellVariable(content, value=cell, source=source)
 
     def length(self, name: str, home: str, length: int) -> None:
         if f"len({name})" in self.varying:
@@ -209,22 +211,21 @@ class Looker:
             live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
             if any(_sequence(iterator.value) is variable.value for iterator in live):
                 raise Break("mutation", what="a list that is being iterated")
-            self.appended.append((variable, value))
+        self.effects.write(variable, "{}.append({})", value)
         (variable.tail if variable.items is None else variable.items).append(value)
 
     def _changed_is_nothing_else(self) -> None:
         """A list that is changed must not be what another one was taken for."""
-        changed = {id(variable): variable for variable, _ in self.appended}
+        written = self.effects.written
         others = [v for v in self.known.values() if isinstance(v, ListVariable)]
-        for one in changed.values():
+        for one in written:
             for other in others:
-                if other is not one and (id(other) not in changed or id(other) < id(one)):
+                if other is not one and (other not in written or id(other) < id(one)):
                     self._different(one, other)
 
-    def _different(self, one: ListVariable, other: ListVariable) -> None:
-        assert one.source is not None and other.source is not None
-        names = f"{one.source.name}, {other.source.name}"
-        words = f"{one.source.name!r} and {other.source.name!r} are one list now"
+    def _different(self, one: Mutable, other: Mutable) -> None:
+        names = f"{one.place.name}, {other.place.name}"
+        words = f"{one.place.name!r} and {other.place.name!r} are one {one.kind} now"
         code = f"{one.home} is not {other.home}"
         self.builder.add(
             kinds.condition("DUPLICATE_INPUT", names, code, one.home, "different", words, None)
@@ -234,7 +235,7 @@ class Looker:
         """The next item of a real iterator, or None; guarded by there being one."""
         if iterator.ended:
             return None
-        if any(_sequence(iterator.value) is changed.value for changed, _ in self.appended):
+        if any(_sequence(iterator.value) is changed.value for changed in self.effects.written):
             raise Break("mutation", what="a list that is being iterated")
         ahead = peek(iterator.value, iterator.taken + 1)
         name, taken = iterator.source.name, iterator.taken
@@ -248,6 +249,7 @@ class Looker:
         self.builder.add(
             kinds.condition("ITERATOR_MATCH", name, code, home, expected, words, origin)
         )
+        self.effects.add("next({})" if more else "next({}, None)", iterator)
         if not more:
             iterator.ended = True
             return None

@@ -181,7 +181,7 @@ def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
 def _quantifier(stops_at: bool) -> Rule:
     def decide(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
         items = iterator(vm, args[0])
-        while (item := advance(items)) is not None:  # what comes after the decision is left
+        while (item := advance(vm, items)) is not None:  # what comes after the decision is left
             if truth(vm, item) is stops_at:
                 return Constant(stops_at)
         return Constant(not stops_at)
@@ -246,6 +246,7 @@ def _dict_method(vm: Interpreter, owner: DictVariable, name: str, args: Args) ->
 
 def _list_method(vm: Interpreter, owner: ListVariable, name: str, args: Args) -> Variable:
     items = vm.looker.items(owner)
+    vm.changed()
     if name == "append" and len(args) == 1:
         items.append(args[0])
         return Constant(None)

@@ -114,11 +114,11 @@ def _call_object(
     kwargs: dict[str, Variable],
 ) -> None:
     """A partial, or an object whose class has __call__."""
-    if type(function.value) is not functools.partial:
+    if function.cls is not functools.partial:
         call(vm, frame, calling_method(vm, function), args, kwargs)
         return
     parts = {
-        name: vm.lazy(function.source.attribute(name), getattr(function.value, name))
+        name: vm.lazy(function.place.attribute(name), getattr(function.value, name))
         for name in ("func", "args", "keywords")
     }
     keywords = vm.look(parts["keywords"])

@@ -107,7 +107,7 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     if isinstance(value, ViewVariable):
         return view_items(vm, value)
     if isinstance(value, IteratorVariable):
-        return list(iter(partial(advance, value), None))
+        return list(iter(partial(advance, vm, value), None))
     if isinstance(value, DictVariable):
         return [Constant(key) for key in vm.looker.dict_items(value)]
     if isinstance(value, Constant) and isinstance(value.value, (range, tuple, str, bytes)):
@@ -146,8 +146,9 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
     return IteratorVariable(items)
 
 
-def advance(iterator: IteratorVariable) -> Variable | None:
+def advance(vm: Interpreter, iterator: IteratorVariable) -> Variable | None:
     """The next item, or None. Raises WouldRaise for what the iterator raises."""
+    vm.changed()
     try:
         return iterator.advance()
     except (ValueError, RuntimeError) as error:
@@ -166,7 +167,7 @@ def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | N
     if isinstance(value, LiveIterator):
         item = vm.looker.next_item(value)
     elif isinstance(value, IteratorVariable):
-        item = advance(value)
+        item = advance(vm, value)
     else:
         raise Break("operation", what=f"iteration over a {value.kind}")
     if item is not None:

@@ -7,8 +7,9 @@ Invariant: nothing of the user's program is executed. It reads the call's values
 and writes graph nodes.
 Callees are frames on the same list, not recursion, so capture needs no Python stack and every
 frame is at hand where it stops.
-Dynamo does the same in `symbolic_convert.py`, but restarts its analysis where it breaks; a
-handler here changes nothing first.
+A handler that changes more than its frame's stack and variables calls `changed()` first; when it
+then stops, capture starts again and stops before it.
+Dynamo does the same in `symbolic_convert.py`, but restarts its analysis at every break.
 """
 
 from __future__ import annotations
@@ -31,7 +32,6 @@ from ..variables import (
     Constant,
     DictVariable,
     FunctionVariable,
-    IteratorVariable,
     Lazy,
     TupleVariable,
     Variable,
@@ -83,6 +83,7 @@ class Interpreter:
         self.function, self.values = function, values
         self.parameters: tuple[str, ...] = ()  # the check's names of the arguments
         self.look, self.lazy = self.looker.look, self.looker.lazy
+        self.effects, self.changed = self.looker.effects, self.looker.effects.changed
 
     def run(self) -> Captured:
         """Interpret to the end. Raises WouldRaise where CPython would raise out of the outermost
@@ -188,13 +189,13 @@ class Interpreter:
             handler = HANDLERS.get(instruction.op)
             if handler is None:
                 return Break("opcode", name=instruction.original.opname)
-            stack, moves = list(frame.stack), IteratorVariable.moves
+            stack, changes = list(frame.stack), self.effects.count
             try:
                 target = handler(self, frame, instruction)
             except (Break, WouldRaise) as error:
                 frame.stack = getattr(error, "half_done", None) or stack
                 stop = self._caught(error)
-                if IteratorVariable.moves != moves:  # it had begun: a new attempt
+                if self.effects.count != changes:  # it had begun: a new attempt stops before it
                     stop.step = self.step
                 return stop
             if self.result is not None:

@@ -1,8 +1,8 @@
 """The dispatch table: from an instruction's name (in the dialect of `bytecode.py`) to the
 function that interprets it.
 
-Invariant: a handler raises `Break` or `WouldRaise` before it changes anything but its frame's
-stack, which is put back.
+Invariant: what a handler does to its frame's stack is put back when it raises `Break`; before it
+changes anything else it calls `vm.changed()`.
 """
 
 from __future__ import annotations

@@ -38,7 +38,9 @@ _MADE_INSIDE: dict[type, type] = {
 def type_of(vm: Interpreter, variable: Variable) -> type:
     """type(value), for what can be told."""
     value = vm.look(variable)
-    if isinstance(value, (Constant, ObjectVariable)):
+    if isinstance(value, ObjectVariable):
+        return value.cls
+    if isinstance(value, Constant):
         return type(value.value)
     known = getattr(value, "value", None)
     if known is not None:

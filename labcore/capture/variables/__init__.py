@@ -18,6 +18,7 @@ from .values import (
     Lazy as Lazy,
     ListVariable as ListVariable,
     LiveIterator as LiveIterator,
+    Mutable as Mutable,
     ObjectVariable as ObjectVariable,
     RowsVariable as RowsVariable,
     SliceVariable as SliceVariable,

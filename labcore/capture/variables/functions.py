@@ -11,17 +11,14 @@ from types import CodeType
 from typing import Any
 
 from ...guards import Source
-from .values import Variable
+from .values import Mutable, Variable
 
 
 @dataclass(eq=False, slots=True)
-class CellVariable(Variable):
-    """A closure's cell. `content` is None while it is empty; one from outside (`value`, `source`)
-    is read only."""
+class CellVariable(Mutable):
+    """A closure's cell. `content` is None while it is empty."""
 
     content: Variable | None
-    value: Any = None
-    source: Source | None = None
 
 
 @dataclass(eq=False, slots=True)

@@ -10,7 +10,7 @@ PyTorch has some eighty VariableTracker classes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 from ...graph import Node, TensorMeta
 from ...guards import Source
@@ -26,6 +26,26 @@ class Variable:
     def kind(self) -> str:
         """What it is, for people."""
         return type(self).__name__.removesuffix("Variable").lower()
+
+
+@dataclass(eq=False, slots=True)
+class Mutable(Variable):
+    """Base: what can be changed in place. One from outside has its `value`, which stays as it
+    was, and `source`; what the region changed of it is in the fields of its class."""
+
+    value: Any = field(default=None, kw_only=True)
+    source: Source | None = field(default=None, kw_only=True)
+
+    @property
+    def outside(self) -> bool:
+        """Did it exist before the region?"""
+        return self.value is not None
+
+    @property
+    def place(self) -> Source:
+        """The source of one from outside."""
+        assert self.source is not None
+        return self.source
 
 
 @dataclass(eq=False, slots=True)
@@ -73,24 +93,20 @@ class TupleVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
-class ListVariable(Variable):
+class ListVariable(Mutable):
     """A list. `items` is None until somebody reads one from outside, so its length is not
     guarded; what it was given before that waits in `tail`."""
 
     items: list[Variable] | None
-    source: Source | None = None
-    value: Any = None
     tail: list[Variable] = field(default_factory=list)
 
 
 @dataclass(eq=False, slots=True)
-class DictVariable(Variable):
+class DictVariable(Mutable):
     """A dict. One from outside is read only, key by key: `items` then holds the keys that were
     read."""
 
     items: dict[Any, Variable]
-    source: Source | None = None
-    value: Any = None
 
 
 @dataclass(eq=False, slots=True)
@@ -105,11 +121,9 @@ class IteratorVariable(Variable):
     """An iterator made inside, over `items`: a list's own, so it sees what the list is given later.
 
     `step` is -1 for reversed(). Once it is exhausted it stays so.  `sequence` is what it came from,
-    when a real iterator can be made of that.  `moves` counts all advances: an instruction that
-    stops after one has changed something.
+    when a real iterator can be made of that.
     """
 
-    moves: ClassVar[int] = 0
     items: list[Variable]
     index: int = 0
     step: int = 1
@@ -121,7 +135,6 @@ class IteratorVariable(Variable):
 
     def advance(self) -> Variable | None:
         """The next item, or None at the end."""
-        IteratorVariable.moves += 1
         if not 0 <= self.index < len(self.items):
             self.items, self.sequence = [], None
             return None
@@ -174,7 +187,6 @@ class CountVariable(IteratorVariable):
     number: int = 0
 
     def advance(self) -> Variable | None:
-        IteratorVariable.moves += 1
         self.number += 1
         return Constant(self.number - 1)
 
@@ -203,12 +215,14 @@ class ViewVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
-class ObjectVariable(Variable):
-    """A user's object of a guarded type: attributes can be read, each under a guard of its own."""
+class ObjectVariable(Mutable):
+    """An object of class `cls`: from outside, its type guarded and each attribute when it is read;
+    or made inside, and then without a value. `attributes` are those written inside, None a deleted
+    one."""
 
-    value: Any
-    source: Source
+    cls: type
+    attributes: dict[str, Variable | None] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:
-        return f"{type(self.value).__name__} object"
+        return f"{self.cls.__name__} object"
