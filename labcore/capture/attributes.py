@@ -246,13 +246,23 @@ def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
 
 def calling_method(vm: Interpreter, owner: ObjectVariable) -> Variable:
     """What a call of an object calls: the class's `__call__`, whatever the instance has."""
+    found = special_method(vm, owner, "__call__")
+    if found is None:
+        raise WouldRaise(TypeError(f"{owner.cls.__name__!r} object is not callable"))
+    return found
+
+
+def special_method(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable | None:
+    """The method that an instruction calls: its class's, whatever the instance has. None: it has
+    none. Raises Break for one that is no Python function."""
     kind = owner.cls
-    where, shared = class_attribute(kind, "__call__")
+    where, shared = class_attribute(kind, name)
     if where is None:
-        raise WouldRaise(TypeError(f"{kind.__name__!r} object is not callable"))
+        return None
     if type(shared) is not FunctionType:
-        raise Break("unknown-call", name=owner.place.name)
-    return _from_class(vm, owner, kind, "__call__", shared)
+        named = owner.place.name if name == "__call__" else f"{kind.__name__}.{name}"
+        raise Break("unknown-call", name=named)
+    return _from_class(vm, owner, kind, name, shared)
 
 
 def class_attribute(kind: type, name: str) -> tuple[type | None, Any]:

@@ -7,14 +7,24 @@ from them where capture stops.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import CodeType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..guards.variant import Mark
 from .bytecode import Bytecode, bytecode
 from .frames import NULL as NULL, UNBOUND as UNBOUND
 from .variables import CellVariable, Constant, FunctionVariable, Variable
+
+if TYPE_CHECKING:
+    from .interpreter.core import Interpreter
+
+# What to do with the value a callee returns, its frame being gone: push something on the caller's
+# stack, or enter another callee. Gives the offset to go on at in the caller, None for the next.
+Continuation = Callable[["Interpreter", Variable], "int | None"]
+POLYFILLS = str(Path(__file__).with_name("polyfills.py"))
 
 
 @dataclass(eq=False)
@@ -24,6 +34,8 @@ class SymbolicFrame:
 
     `exc` is the exception being handled.  `home` is the check's name of the real frame that this
     one goes on from, with `initial` for what it held; both are empty for a frame entered here.
+    `then` takes what it returns, instead of the caller's stack; `began` is the step that entered
+    it.
     """
 
     code: CodeType
@@ -34,10 +46,18 @@ class SymbolicFrame:
     exc: Variable = field(default_factory=lambda: Constant(None))
     home: str = ""
     initial: tuple[Variable, ...] = ()
+    then: Continuation | None = None
+    began: int = 0
     table: Bytecode = field(init=False)
 
     def __post_init__(self) -> None:
         self.table = bytecode(self.code)
+
+    @property
+    def whole(self) -> bool:
+        """Is it part of one instruction of the user's, between whose halves nobody can stop? A real
+        frame has no continuation, and Python of ours in place of a builtin is not to be seen."""
+        return self.then is not None or self.code.co_filename == POLYFILLS
 
     def pop(self, count: int) -> list[Variable]:
         """The topmost values, in the order in which they were pushed."""

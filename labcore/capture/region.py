@@ -100,7 +100,7 @@ def capture(
         try:
             return _region(vm)
         except Break as late:
-            if late.step is None or halt is not None and late.step >= (halt.step or 0):
+            if late.step is None or vm.halt_step is not None and late.step >= vm.halt_step:
                 return _eager(vm, late)
             late.origin = late.origin or vm.origin()
             halt = _let_go(late)
@@ -120,7 +120,7 @@ def _region(vm: Interpreter) -> Region:
     stop, builder = captured.stop, vm.builder
     if stop is not None and not captured.standing:
         return _eager(vm, stop)
-    if stop is not None and stop.step is not None and stop is not vm.halt:
+    if stop is not None and stop.step is not None and not vm.halted:
         stop.half_done = None
         raise stop
     way_out = Exit(builder, vm.looker, vm.born)

@@ -35,11 +35,6 @@ class Dynamic:
         return len(name)
 
 
-class Truthy:
-    def __bool__(self):
-        return False
-
-
 @disable(reason="it talks to a database")
 def lookup(x):
     return x + 1
@@ -193,11 +188,11 @@ CASES = {
     "unused-division": [unused_division],
     "no-derivative": [divides_a_parameter],
     "unknown-method": [lambda x: x.detach()],
-    "operation": [lambda x: x if TRUTHY else x + 1, lambda x: zip([x])],
+    "operation": [lambda x: zip([x])],
 }
 ALSO = {"varying-number": {"mutation"}}  # what the first call met
 
-DYNAMIC, POINT, TRUTHY = Dynamic(), Point(3), Truthy()
+DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
 PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
 

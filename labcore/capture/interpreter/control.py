@@ -3,11 +3,13 @@ variant."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
+from ..attributes import special_method
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
-from ..frame import SymbolicFrame
+from ..frame import Continuation, SymbolicFrame
 from ..variables import (
     Constant,
     DictVariable,
@@ -17,11 +19,13 @@ from ..variables import (
     ListVariable,
     LiveIterator,
     MethodVariable,
+    ObjectVariable,
     TensorVariable,
     TupleVariable,
     Variable,
     ViewVariable,
 )
+from .continuations import call_then
 from .core import Interpreter
 from .fold import is_plain
 from .identity import same
@@ -48,14 +52,46 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
     raise Break("operation", what=f"truth of a {value.kind}")
 
 
+def on_truth(
+    vm: Interpreter, variable: Variable, decide: Callable[[bool], int | None]
+) -> int | None:
+    """`decide` with bool(variable), whether or not a method of the user's has to be asked."""
+    value = vm.look(variable)
+    if not isinstance(value, ObjectVariable):
+        return decide(truth(vm, value))
+    for name, answer in (("__bool__", _as_bool), ("__len__", _as_length)):
+        method = special_method(vm, value, name)
+        if method is not None:
+            return call_then(vm, method, [], {}, _deciding(decide, answer))
+    return decide(True)
+
+
+def _deciding(
+    decide: Callable[[bool], int | None], answer: Callable[[Variable], bool]
+) -> Continuation:
+    return lambda vm, value: decide(answer(vm.look(value)))
+
+
+def _as_bool(value: Variable) -> bool:
+    if not isinstance(value, Constant) or type(value.value) is not bool:
+        raise WouldRaise(TypeError(f"__bool__ should return bool, returned {value.kind}"))
+    return value.value
+
+
+def _as_length(value: Variable) -> bool:
+    if not isinstance(value, Constant) or type(value.value) is not int or value.value < 0:
+        raise Break("operation", what=f"truth of an object whose __len__ gives a {value.kind}")
+    return value.value > 0
+
+
 @opcode("POP_JUMP_IF_TRUE")
 def pop_jump_if_true(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
-    return ins.arg if truth(vm, frame.stack.pop()) else None
+    return on_truth(vm, frame.stack.pop(), lambda true: ins.arg if true else None)
 
 
 @opcode("POP_JUMP_IF_FALSE")
 def pop_jump_if_false(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
-    return None if truth(vm, frame.stack.pop()) else ins.arg
+    return on_truth(vm, frame.stack.pop(), lambda true: None if true else ins.arg)
 
 
 @opcode("POP_JUMP_IF_NONE", "POP_JUMP_IF_NOT_NONE")
@@ -66,10 +102,13 @@ def pop_jump_if_none(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) ->
 
 @opcode("JUMP_IF_TRUE_OR_POP", "JUMP_IF_FALSE_OR_POP")
 def jump_or_pop(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
-    if truth(vm, frame.stack[-1]) == (ins.op == "JUMP_IF_TRUE_OR_POP"):
-        return ins.arg
-    frame.stack.pop()
-    return None
+    def decide(true: bool) -> int | None:
+        if true == (ins.op == "JUMP_IF_TRUE_OR_POP"):
+            return ins.arg
+        frame.stack.pop()
+        return None
+
+    return on_truth(vm, frame.stack[-1], decide)
 
 
 @opcode("JUMP")
@@ -78,13 +117,13 @@ def jump(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int:
 
 
 @opcode("TO_BOOL")
-def to_bool(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(Constant(truth(vm, frame.stack.pop())))
+def to_bool(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    return on_truth(vm, frame.stack.pop(), lambda true: frame.stack.append(Constant(true)))
 
 
 @opcode("UNARY_NOT")
-def unary_not(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(Constant(not truth(vm, frame.stack.pop())))
+def unary_not(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    return on_truth(vm, frame.stack.pop(), lambda true: frame.stack.append(Constant(not true)))
 
 
 @opcode("RETURN_VALUE")

@@ -24,7 +24,7 @@ from ...guards import GuardBuilder, Source, kinds, source
 from ...trace import Origin
 from ..breaks import Break, WouldRaise
 from ..bytecode import bytecode
-from ..frame import NULL, SymbolicFrame, enter
+from ..frame import NULL, Continuation, SymbolicFrame, enter
 from ..frames import Frame
 from ..looking import Looker
 from ..operators import OperatorCalls
@@ -74,6 +74,7 @@ class Interpreter:
     ) -> None:
         self.builder, self.looker = builder, Looker(builder, varying)
         self.reals, self.halt = reals, halt
+        self.halt_step = None if halt is None else halt.step
         self.maybe_unbound: set[Variable] = set()
         self.born: dict[Variable, int] = {}  # the step that put a variable on a stack
         self.step, self.catches = 0, False
@@ -98,6 +99,11 @@ class Interpreter:
         if stop is not None:
             stop.origin = stop.origin or self.origin()
         return Captured(self.result, stop, standing=stop is not None)
+
+    @property
+    def halted(self) -> bool:
+        """Does it stand where an earlier attempt told it to?"""
+        return self.halt is not None and self.halt.step == self.halt_step == self.step
 
     def forget(self) -> None:
         """Let go of the call's values: cycles would keep them until the collector comes."""
@@ -181,8 +187,8 @@ class Interpreter:
         """None: the outermost frame returned. A Break: the frames stand where it happened."""
         for self.step in range(MAX_STEPS):
             frame = self.frames[-1]
-            if self.halt is not None and self.halt.step == self.step:
-                return self.halt
+            if self.halt is not None and self.halt_step == self.step:
+                return self._before_whole_instructions(self.halt)
             instruction = frame.table.at[frame.offset]
             self.builder.origin = self.operators.tracer.origin = self.origin()
             self.operators.tracer.step = self.step
@@ -197,7 +203,7 @@ class Interpreter:
                 stop = self._caught(error)
                 if self.effects.count != changes:  # it had begun: a new attempt stops before it
                     stop.step = self.step
-                return stop
+                return self._before_whole_instructions(stop)
             if self.result is not None:
                 return None
             for variable in self.frames[-1].stack[-3:]:
@@ -205,6 +211,15 @@ class Interpreter:
             if self.frames[-1] is frame:
                 frame.offset = frame.table.after[frame.offset] if target is None else target
         raise Break("too-long", limit=MAX_STEPS)
+
+    def _before_whole_instructions(self, stop: Break) -> Break:
+        """Frames that only a continuation, or code of ours, can go on from are not left standing:
+        the instruction that began the outermost of them is CPython's, as a whole."""
+        began = next((frame.began for frame in self.frames if frame.whole), None)
+        if began is not None and (stop.step is None or began < stop.step):
+            stop.origin = stop.origin or self.origin()
+            stop.step = began
+        return stop
 
     def _caught(self, stop: Break | WouldRaise) -> Break:
         """An exception that a handler of the user's may catch is no error of the call."""
@@ -221,12 +236,20 @@ class Interpreter:
                 return frame.table.origin(frame.offset)
         return self.frames[-1].table.origin(self.frames[-1].offset) if self.frames else None
 
-    def push_frame(self, function: FunctionVariable, arguments: dict[str, Variable]) -> None:
+    def push_frame(
+        self,
+        function: FunctionVariable,
+        arguments: dict[str, Variable],
+        then: Continuation | None = None,
+    ) -> None:
+        """Go on in a callee; `then` takes what it returns. Raises Break where it gets too deep."""
         if function.code.co_flags & GENERATOR_FLAGS:
             raise Break("generator", name=function.code.co_qualname)
         if len(self.frames) >= MAX_DEPTH:
             raise Break("deep-recursion", limit=MAX_DEPTH)
-        self.frames.append(enter(function, arguments))
+        frame = enter(function, arguments)
+        frame.then, frame.began = then, self.step
+        self.frames.append(frame)
         self.catches |= self.frames[-1].table.catching
 
     def leave(self, value: Variable) -> None:
@@ -234,10 +257,18 @@ class Interpreter:
         if len(self.frames) == 1:
             self.result = value
             return
-        self.frames.pop()
+        left, target = self.frames.pop(), None
         caller = self.frames[-1]
-        caller.stack.append(value)
-        caller.offset = caller.table.after[caller.offset]
+        if left.then is None:
+            caller.stack.append(value)
+        else:
+            try:
+                target = left.then(self, value)
+            except Break as stop:  # too late to stand inside of what has returned
+                stop.step = left.began if stop.step is None else min(stop.step, left.began)
+                raise
+        if self.frames[-1] is caller:
+            caller.offset = caller.table.after[caller.offset] if target is None else target
 
 
 def parameter_names(code: Any) -> tuple[str, ...]:

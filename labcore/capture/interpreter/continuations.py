@@ -1,0 +1,63 @@
+"""Calls from inside of an instruction: what a handler does with the value once a callee returns.
+
+In: a callable and a continuation.  Out: the callee's frame on the interpreter's list with the
+continuation on it; or, where no frame is needed, the continuation is run at once.
+Invariant: no handler waits in Python for a callee, and where capture cannot go on inside of such a
+callee it stops before the whole instruction.
+PyTorch's interpreter calls itself for each inlined function, so that its handlers just wait.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType
+
+from ..binding import bind
+from ..frame import Continuation
+from ..variables import Constant, FunctionVariable, Variable
+from .core import Interpreter
+
+
+def call_then(
+    vm: Interpreter,
+    function: Variable,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+    then: Continuation,
+) -> int | None:
+    """Call, and hand what comes back to `then`. Gives what a handler is to give."""
+    from .calls import call  # late: it uses the families of instructions that use this
+
+    depth = len(vm.frames)
+    call(vm, vm.frames[-1], function, args, kwargs)
+    return _go_on(vm, depth, then)
+
+
+def _go_on(vm: Interpreter, depth: int, then: Continuation) -> int | None:
+    """Run `then` on a value that was pushed, or leave it to the frame that was pushed."""
+    if len(vm.frames) == depth:
+        return then(vm, vm.frames[-1].stack.pop())
+    entered = vm.frames[depth]
+    first = entered.then
+    if first is None:
+        entered.then = then
+        return None
+
+    def both(vm: Interpreter, value: Variable) -> int | None:
+        first(vm, value)
+        return _go_on(vm, depth, then)
+
+    entered.then = both
+    return None
+
+
+def call_polyfill(
+    vm: Interpreter,
+    function: FunctionType,
+    args: list[Variable],
+    then: Continuation | None = None,
+) -> None:
+    """Go on in a Python function of `polyfills.py`, which stands for a builtin: read as bytecode,
+    never seen by the user."""
+    defaults: list[Variable] = [Constant(value) for value in function.__defaults__ or ()]
+    known = FunctionVariable(function.__code__, function.__globals__, defaults)
+    vm.push_frame(known, bind(vm, known, args, {}), then)
