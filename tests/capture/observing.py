@@ -7,12 +7,13 @@ tell apart.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from labcore.tensor import Tensor
 
-PLAIN = (int, bool, str, type(None))
+PLAIN = (int, bool, str, bytes, range, type(None))
 
 
 class Describer:
@@ -41,18 +42,26 @@ class Describer:
         if kind is Tensor:
             facts = value.dtype.name, tuple(value.shape), tuple(value._stride), value.requires_grad
             return *facts, value.tolist()
-        if kind in (list, tuple):
+        if isinstance(value, (list, tuple, deque)):
             return [self(item) for item in value]
-        if kind is dict:
+        if isinstance(value, dict):
             return [(self(key), self(item)) for key, item in value.items()]
+        if isinstance(value, (set, frozenset)):
+            return sorted(map(repr, value))
+        if isinstance(value, Iterator):
+            return [self(item) for item in value]  # what was left in it
         if kind is types.FunctionType:
             cells = [self(cell.cell_contents) for cell in value.__closure__ or ()]
             return value.__code__.co_name, cells
         if isinstance(value, BaseException):
             return self.error(value)
+        if isinstance(value, type):
+            return value.__qualname__
         if hasattr(value, "__dict__"):
             return self(dict(vars(value)))
-        return None
+        if hasattr(value, "__slots__"):
+            return [self(getattr(value, name, None)) for name in value.__slots__]
+        return repr(value)
 
     def error(self, error: BaseException | None) -> Any:
         """Type, text, context, and the user's part of the traceback, by position."""

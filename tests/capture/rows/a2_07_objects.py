@@ -1,0 +1,443 @@
+"""A2.7: the user's own classes and objects."""
+
+import dataclasses
+import enum
+from collections import namedtuple
+from typing import NamedTuple
+
+from tests.capture.rows.marks import breaks, pending
+
+
+class _Vector:
+    dimensions = 2
+
+    def __init__(self, a, b):
+        self.a, self.b = a, b
+
+    def __add__(self, other):
+        if not isinstance(other, _Vector):
+            return NotImplemented
+        return _Vector(self.a + other.a, self.b + other.b)
+
+    def __radd__(self, other):
+        return _Vector(other + self.a, other + self.b)
+
+    def __mul__(self, k):
+        return _Vector(self.a * k, self.b * k)
+
+    def __neg__(self):
+        return _Vector(-self.a, -self.b)
+
+    def __eq__(self, other):
+        return type(other) is _Vector and self.b == other.b
+
+    def __hash__(self):
+        return hash(self.b)
+
+    def __lt__(self, other):
+        return self.b < other.b
+
+    def __len__(self):
+        return 2
+
+    def __iter__(self):
+        yield self.a
+        yield self.b
+
+    def __getitem__(self, index):
+        return (self.a, self.b)[index]
+
+    def __setitem__(self, index, value):
+        if index:
+            self.b = value
+        else:
+            self.a = value
+
+    def __contains__(self, value):
+        return value == self.b
+
+    def __bool__(self):
+        return self.b != 0
+
+    def __call__(self, k):
+        return self.a * k
+
+    def __repr__(self):
+        return f"<{self.b}>"
+
+
+VECTOR = _Vector(1, 2)
+
+
+@pending("new-object: an object of class _Vector is made")
+def made_and_read(x):
+    v = _Vector(x, 2)
+    return v.a * v.b
+
+
+@pending("new-object: an object of class _Vector is made")
+def made_and_returned(x):
+    return _Vector(x + 1, 2)
+
+
+@pending("new-object: an object of class _Vector is made; operation: + of a _Vector obj...")
+def arithmetic(x):
+    v = -(_Vector(x, 1) + _Vector(x, 2)) * 3
+    return v.a, v.b, (1 + v).b
+
+
+@pending("new-object: an object of class _Vector is made; operation: iteration over a _...")
+def length_and_iteration(x):
+    v = _Vector(x, 5)
+    a, b = v
+    return len(v), a * b, [i for i in v][1], list(v)[1]
+
+
+@pending("new-object: an object of class _Vector is made; mutation: a _Vector object is...")
+def items(x):
+    v = _Vector(x, 5)
+    v[1] = 6
+    v[0] = x * 2
+    return v[0] * v[1], 6 in v, 7 not in v
+
+
+@pending("new-object: an object of class _Vector is made; operation: == of a _Vector ob...")
+def equality_and_order(x):
+    u, v = _Vector(x, 1), _Vector(x, 2)
+    return u == v, u != v, u < v, u > v, u == 3, max(u, v).b, sorted([v, u])[0].b
+
+
+@pending("new-object: an object of class _Vector is made")
+def truth(x):
+    return x * (1 if _Vector(x, 0) else 2) + (3 if not VECTOR else 4)
+
+
+@pending("new-object: an object of class _Vector is made")
+def called(x):
+    return _Vector(x, 1)(3) + VECTOR(2)
+
+
+@pending("new-object: an object of class _Vector is made; operation: repr() of a _Vecto...")
+def text(x):
+    return repr(_Vector(x, 1)), f"{VECTOR}", str(VECTOR), "%r" % (VECTOR,)
+
+
+@pending("new-object: an object of class _Vector is made; operation: a _Vector object w...")
+def hashed(x):
+    table = {_Vector(x, 1): "one"}
+    return table[_Vector(x, 1)], hash(VECTOR) == hash(2), len({VECTOR, _Vector(x, 2)})
+
+
+@pending("new-object: an object of class _Vector is made; attribute: attribute '__name_...")
+def type_questions(x, n, s):
+    v = _Vector(x, 1)
+    return (
+        isinstance(v, _Vector), isinstance(n, (int, str)), issubclass(bool, int),
+        type(v) is _Vector,
+        type(n) == int, callable(v), hasattr(v, "a"), hasattr(v, "z"), getattr(v, "z", 3),
+        type(s).__name__, v.__class__ is _Vector, isinstance(x, torch.Tensor), _Vector.dimensions,
+        v.dimensions,
+    )  # fmt: skip
+
+
+@pending("new-object: an object of class _Vector is made; mutation: attribute 'c' of a ...")
+def attributes_set(x):
+    v = _Vector(x, 1)
+    v.c = x + 1
+    setattr(v, "d", 4)
+    del v.b
+    return v.c * v.d, hasattr(v, "b"), sorted(vars(v)), sorted(v.__dict__)
+
+
+@pending("new-object: an object of class _Vector is made; side-effect-call: call of id()")
+def identity(x):
+    v, w = _Vector(x, 1), _Vector(x, 1)
+    return v is v, v is w, VECTOR is v, id(v) == id(v), id(v) == id(w)
+
+
+class _Dynamic:
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return len(name)
+
+
+@pending("new-object: an object of class _Dynamic is made; attribute: attribute 'four' ...")
+def dynamic_attribute(x):
+    d = _Dynamic()
+    return x * d.four, hasattr(d, "_no"), getattr(d, "_no", 2)
+
+
+class _Slotted:
+    __slots__ = ("a",)
+
+    def __init__(self, a):
+        self.a = a
+
+
+@pending("new-object: an object of class _Slotted is made; mutation: attribute 'a' of a...")
+def slots(x):
+    s = _Slotted(x)
+    s.a = s.a * 2
+    return s.a, hasattr(s, "b")
+
+
+class _Descriptor:
+    def __get__(self, instance, owner):
+        return 7 if instance is None else instance.base * 2
+
+    def __set__(self, instance, value):
+        instance.base = value
+
+
+class _Described:
+    value = _Descriptor()
+
+    def __init__(self):
+        self.value = 3
+
+    @property
+    def total(self):
+        return self.base + 1
+
+    @total.setter
+    def total(self, value):
+        self.base = value - 1
+
+
+@pending("new-object: an object of class _Described is made; mutation: attribute 'total...")
+def descriptors(x):
+    d = _Described()
+    d.total = 10
+    return x * d.value + d.total, _Described.value
+
+
+@dataclasses.dataclass
+class _Data:
+    a: object
+    b: int = 2
+    c: list = dataclasses.field(default_factory=list)
+
+    def total(self):
+        return self.a * self.b
+
+
+@dataclasses.dataclass(frozen=True)
+class _Frozen:
+    a: object
+    b: int = 2
+
+
+@dataclasses.dataclass(order=True)
+class _Ordered:
+    rank: int
+
+
+DATA = _Data(1)
+
+
+@pending("new-object: an object of class _Data is made")
+def data_class(x):
+    d = _Data(x, b=3)
+    d.c.append(1)
+    return d.total(), d, _Data(x).c, DATA.total()
+
+
+@pending("new-object: an object of class _Frozen is made; attribute: attribute '__class...")
+def frozen_data_class(x):
+    f = _Frozen(x)
+    return f.a * f.b, f, dataclasses.replace(f, b=5).b
+
+
+@pending("new-object: an object of class _Frozen is made; mutation: attribute 'b' of a ...")
+def frozen_data_class_refuses(x):
+    f = _Frozen(x)
+    f.b = 3
+    return f
+
+
+@pending("new-object: an object of class _Ordered is made; operation: < of a _Ordered o...")
+def data_class_order(x):
+    return _Ordered(1) < _Ordered(2), _Ordered(1) == _Ordered(1), x
+
+
+@pending("new-object: an object of class _Frozen is made; operation: a view that leaves...")
+def data_class_helpers(x):
+    d = _Frozen(1, 2)
+    return [f.name for f in dataclasses.fields(d)], dataclasses.is_dataclass(d), x
+
+
+class _Color(enum.Enum):
+    RED = 1
+    BLUE = "b"
+
+
+class _Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
+
+class _Flags(enum.Flag):
+    A = 1
+    B = 2
+
+
+@pending("operation: * of a Tensor and a _Level; attribute: attribute 'name' of a _Colo...")
+def enums(x):
+    return (
+        x * _Level.HIGH, _Color.RED.name, _Color.BLUE.value, _Color.RED is _Color.RED,
+        _Color("b") is _Color.BLUE, _Color["RED"].value, _Color.RED == _Color.BLUE,
+        _Level.LOW < _Level.HIGH, [c.name for c in _Color], len(_Color),
+        (_Flags.A | _Flags.B).value,
+        isinstance(_Color.RED, _Color), _Color.RED in _Color,
+    )  # fmt: skip
+
+
+class _Typed(NamedTuple):
+    a: object
+    b: int = 4
+
+    def product(self):
+        return self.a * self.b
+
+
+@pending("new-object: an object of class _Typed is made; attribute: attribute 'product'...")
+def typed_named_tuple(x):
+    t = _Typed(x)
+    return t.product(), t, t._replace(b=2).b, t == (x, 4)
+
+
+@pending("new-object: an object of class _Sub is made; operation: len() of a _Sub objec...")
+def inheritance(x):
+    class_ = _Sub
+    s = class_(x)
+    return s.value(), isinstance(s, _Vector), _Sub.__mro__[1] is _Vector, issubclass(_Sub, _Vector)
+
+
+class _Sub(_Vector):
+    def __init__(self, a):
+        super().__init__(a, 3)
+
+    def value(self):
+        return self.a * len(self)
+
+
+class _MyList(list):
+    def total(self):
+        return sum(self)
+
+
+class _MyDict(dict):
+    def __missing__(self, key):
+        return len(key)
+
+
+@pending("new-object: an object of class _MyList is made; attribute: attribute 'append'...")
+def list_subclass(x):
+    items = _MyList([1, 2])
+    items.append(3)
+    return x * items.total(), len(items), isinstance(items, list)
+
+
+@pending("new-object: an object of class _MyDict is made; operation: subscript of a _My...")
+def dict_subclass(x):
+    d = _MyDict(a=1)
+    return x * d["four"] + d["a"], len(d)
+
+
+class _WithNew:
+    def __new__(cls, value):
+        made = super().__new__(cls)
+        made.value = value
+        return made
+
+
+@pending("new-object: an object of class _WithNew is made")
+def with_new(x):
+    return _WithNew(3).value * x
+
+
+class _Counter:
+    count = 0
+
+    def __init__(self):
+        type(self).count += 1
+
+
+@pending("new-object: an object of class _Counter is made")
+def class_attribute_written(x):
+    _Counter()
+    _Counter()
+    return x * _Counter.count
+
+
+class _Indexed:
+    def __index__(self):
+        return 1
+
+    def __int__(self):
+        return 4
+
+    def __float__(self):
+        return 2.5
+
+    def __format__(self, spec):
+        return f"[{spec}]"
+
+    def __abs__(self):
+        return 3
+
+
+@pending("new-object: an object of class _Indexed is made; operation: a _Indexed object...")
+def conversions(x):
+    v = _Indexed()
+    return [10, 20][v], int(v), float(v), f"{v:abc}", abs(v), x
+
+
+class _Iterates:
+    def __init__(self, n):
+        self.n = n
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.n == 0:
+            raise StopIteration
+        self.n -= 1
+        return self.n
+
+
+@pending("new-object: an object of class _Iterates is made; operation: iteration over a...")
+def iterator_class(x):
+    return [x * i for i in _Iterates(3)], list(_Iterates(2)), sum(_Iterates(4))
+
+
+class _OldIteration:
+    def __getitem__(self, index):
+        if index > 2:
+            raise IndexError(index)
+        return index * 2
+
+
+@pending("new-object: an object of class _OldIteration is made; operation: iteration ov...")
+def iteration_by_getitem(x):
+    return [x + i for i in _OldIteration()], 4 in _OldIteration()
+
+
+@pending("opcode: Python instruction LOAD_BUILD_CLASS")
+@breaks("build-class")
+def local_class(x):
+    class Local:
+        k = 2
+
+    return x * Local.k
+
+
+Pair = namedtuple("Pair", "left right")
+
+
+@pending("new-object: an object of class Pair is made; attribute: attribute 'left' of a...")
+def namedtuple_of_tensors(x, y):
+    p = Pair(x * 2, right=y)
+    return p, p.left + p[1], len(p)

@@ -1,0 +1,68 @@
+"""A2.12: objects that look like modules."""
+
+from tests.capture.rows.marks import pending
+
+
+class _Linear:
+    def __init__(self, weight, bias):
+        self.params = {"weight": weight, "bias": bias}
+        self.training = True
+
+    def forward(self, t):
+        return t @ self.params["weight"] + self.params["bias"]
+
+    def __call__(self, t):
+        return self.forward(t)
+
+
+class _Sequential:
+    def __init__(self, *children):
+        self.children = list(children)
+        self.training = False
+        self.calls = 0
+
+    def __call__(self, t):
+        self.calls += 1
+        for child in self.children:
+            t = child(t)
+        return t
+
+
+class _Relu:
+    def __call__(self, t):
+        return torch.relu(t)
+
+
+MODEL = _Sequential(
+    _Linear(torch.ones(3, 2), torch.zeros(2)), _Relu(), _Linear(torch.ones(2, 3), torch.ones(3))
+)
+LINEAR = _Linear(torch.ones(3, 3), torch.zeros(3))
+
+
+def parameters_are_inputs(x):
+    return LINEAR(x)
+
+
+def training_flag(x):
+    return LINEAR(x) * 2 if LINEAR.training else x
+
+
+@pending("mutation: attribute 'calls' of a _Sequential object is changed in place")
+def children(x):
+    return MODEL(x)
+
+
+@pending("mutation: a dict is changed in place")
+def statistics_updated(x):
+    LINEAR.params["bias"] = LINEAR.params["bias"] * 0.5
+    return LINEAR(x)
+
+
+@pending("new-object: an object of class _Linear is made")
+def module_made_inside(x):
+    layer = _Linear(torch.ones(3, 1), 1.0)
+    return layer(x)
+
+
+def state_dict(x):
+    return {name: p * 2 for name, p in LINEAR.params.items()}, x
