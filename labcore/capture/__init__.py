@@ -8,7 +8,8 @@
     variables/        what is known of a value
     looking.py        values, bought with guards
     effects.py        what a region changes of what was there before
-    attributes.py, binding.py, callables.py     Python's rules
+    classes.py, objects.py, attributes.py       attributes, as CPython finds them
+    binding.py, callables.py                    Python's rules of calls
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
     exit.py           making the result
     breaks.py         every reason to stop

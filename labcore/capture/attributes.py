@@ -1,25 +1,26 @@
-"""Attributes: of tensors, modules, functions and plain objects.
+"""Attributes: of tensors, modules, functions, methods and containers; those of objects and classes
+are in `objects.py`.
 
 In: a variable and a name.  Out: the attribute's variable, under a guard only when it is looked at
-later.
-Invariant: no code of the user's runs. Where Python's lookup would run some (a property,
-`__getattr__`), capture stops.
+later; or a `Call` that gives it.
+Invariant: no code of the user's runs.
 """
 
 from __future__ import annotations
 
-import abc
-import enum
 import keyword
-from types import FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING
 
-from ..guards import Source, kinds
+from ..guards import Source, kinds, source
 from ..tensor import Tensor
 from ..tensor.methods import Methods
 from ..tensor.size import Size
+from . import objects
 from .breaks import Break, WouldRaise
+from .objects import Found
 from .variables import (
+    Call,
     Constant,
     DictVariable,
     FunctionVariable,
@@ -46,53 +47,85 @@ TENSOR_FACTS = {
     "nbytes": lambda meta: meta.nbytes,
 }
 TENSOR_VIEWS = ("T", "mT")
-PLAIN_METACLASSES = (type, abc.ABCMeta)
+FUNCTION_FACTS = frozenset(
+    "__name__ __qualname__ __module__ __doc__ __defaults__ __kwdefaults__ __code__".split()
+)
 
 
 def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
-    """variable.name."""
+    """variable.name, where no code of the user's has to run for it."""
+    found = find(vm, variable, name)
+    if isinstance(found, Call):
+        raise Break("attribute", name=name, what=f"a {vm.look(variable).kind}")
+    return found
+
+
+def find(vm: Interpreter, variable: Variable, name: str) -> Found:
+    """variable.name, or the call that gives it. Raises WouldRaise(AttributeError)."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise Break("attribute", name=name, what=f"a {variable.kind}")  # only getattr can ask this
     if isinstance(variable, Lazy) and type(variable.value) is ModuleType:
         # The module itself is not guarded: what counts is what the whole path leads to.
         return _of_module(vm, variable.value, name, variable.source)
     owner = vm.look(variable)
+    found = objects.instance(vm, owner)
+    if found is not None:
+        return objects.find(vm, found, name)
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
-    if isinstance(owner, ObjectVariable):
-        return _of_object(vm, owner, name)
     if isinstance(owner, Constant):
         return _of_constant(vm, owner, name)
+    if isinstance(owner, FunctionVariable):
+        return _of_function(vm, owner, name)
+    if isinstance(owner, MethodVariable) and isinstance(owner.function, FunctionVariable):
+        return _of_method(vm, owner, owner.function, name)
     if isinstance(owner, (TupleVariable, ListVariable, DictVariable)):
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
         if not hasattr(kind, name):
             raise WouldRaise(AttributeError(name))
         return MethodVariable(owner, name)
-    if (
-        isinstance(owner, FunctionVariable)
-        and owner.value is not None
-        and name in vars(owner.value)
-    ):
-        assert owner.source is not None
-        return vm.lazy(owner.source.attribute(name), vars(owner.value)[name])
     raise Break("attribute", name=name, what=f"a {owner.kind}")
+
+
+def _of_function(vm: Interpreter, owner: FunctionVariable, name: str) -> Variable:
+    if owner.value is None or owner.source is None:
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    if name in vars(owner.value):
+        return vm.lazy(owner.source.attribute(name), vars(owner.value)[name])
+    if name in FUNCTION_FACTS:
+        return vm.lazy(owner.source.attribute(name), getattr(owner.value, name))
+    if hasattr(FunctionType, name):
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    _guard_absent(vm, owner.source.name, owner.home, name)
+    raise WouldRaise(AttributeError(f"'function' object has no attribute {name!r}", name=name))
+
+
+def _guard_absent(vm: Interpreter, title: str, home: str, name: str) -> None:
+    code, words = f"not hasattr({home}, {name!r})", f"{title!r} now has the attribute {name!r}"
+    expected, origin = f"no attribute {name!r}", vm.builder.origin
+    vm.builder.add(kinds.condition("HASATTR", title, code, home, expected, words, origin))
+
+
+def _of_method(
+    vm: Interpreter, owner: MethodVariable, function: FunctionVariable, name: str
+) -> Variable:
+    """A bound method has its object and function; the rest is the function's."""
+    if name == "__self__":
+        return owner.owner
+    return function if name == "__func__" else _of_function(vm, function, name)
 
 
 def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
     """hasattr(variable, name), under a guard that the answer is still the same."""
     try:
         found = attribute(vm, variable, name)
-    except WouldRaise:
+    except WouldRaise as missing:
+        if not isinstance(missing.error, AttributeError):
+            raise
         owner = vm.look(variable)
-        where = variable.source if isinstance(variable, Lazy) else getattr(owner, "source", None)
-        if isinstance(owner, ObjectVariable) or _is_module(owner):
-            subject = where.name if where is not None else owner.home
-            code = f"not hasattr({owner.home}, {name!r})"
-            words = f"{subject!r} now has the attribute {name!r}"
-            expected, origin = f"no attribute {name!r}", vm.builder.origin
-            vm.builder.add(
-                kinds.condition("HASATTR", subject, code, owner.home, expected, words, origin)
-            )
+        if _is_module(owner):
+            title = variable.source.name if isinstance(variable, Lazy) else owner.home
+            _guard_absent(vm, title, owner.home, name)
         return False
     if isinstance(found, Lazy):
         vm.builder.load(found.source)  # a load that fails is a guard that fails
@@ -118,13 +151,13 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
     raise Break("unknown-method", name=name)
 
 
-def _of_module(vm: Interpreter, module: ModuleType, name: str, source: Source) -> Variable:
+def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) -> Variable:
     if name in vars(module):
-        return vm.lazy(source.attribute(name), vars(module)[name])
+        return vm.lazy(where.attribute(name), vars(module)[name])
     ours = module.__name__.partition(".")[0] == __name__.partition(".")[0]
     if ours:  # its __getattr__ only imports rooms of the lab: a name it refuses is not there
         try:
-            return vm.lazy(source.attribute(name), getattr(module, name))
+            return vm.lazy(where.attribute(name), getattr(module, name))
         except AttributeError as error:
             raise WouldRaise(error) from None
     if hasattr(ModuleType, name) or "__getattr__" in vars(module):
@@ -132,14 +165,12 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, source: Source) -
     raise WouldRaise(AttributeError(f"module {module.__name__!r} has no attribute {name!r}"))
 
 
-def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
+def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Found:
     value = owner.value
     if _is_module(owner):
-        from ..guards import source
-
         return _of_module(vm, value, name, source.constant(value.__name__, owner.home))
     if issubclass(type(value), type):
-        return _of_class(vm, owner, name)
+        return objects.find_in_class(vm, owner, name)
     from .interpreter.fold import is_plain, wrapped
 
     if not is_plain(value):
@@ -153,121 +184,18 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Variable:
     )
 
 
-def _of_object(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
-    """Python's lookup on a plain object: data descriptors, the instance, the class."""
-    value, kind = owner.value, owner.cls
-    where, shared = class_attribute(kind, name)
-    if class_attribute(kind, "__getattribute__")[0] not in (object, SimpleNamespace):
-        raise Break("attribute", name=name, what=f"a {owner.kind}")
-    if hasattr(type(shared), "__set__") or hasattr(type(shared), "__delete__"):
-        if type(shared) is MemberDescriptorType:  # a __slots__ entry is plain data
-            return _read(vm, owner, name)
-        raise Break("attribute", name=name, what=f"a {owner.kind}")
-    own = _own_attributes(value)
-    if name in own:
-        return vm.lazy(owner.place.attribute(name), own[name])
-    if where is None:
-        if any("__getattr__" in vars(c) for c in kind.__mro__):
-            raise Break("attribute", name=name, what=f"a {owner.kind}")
-        raise WouldRaise(AttributeError(f"{kind.__name__!r} object has no attribute {name!r}"))
-    _guard_not_own(vm, owner, name)
-    return _from_class(vm, owner, kind, name, shared)
-
-
-def _from_class(
-    vm: Interpreter, owner: ObjectVariable, kind: type, name: str, shared: Any
-) -> Variable:
-    if type(kind) not in PLAIN_METACLASSES:  # another may answer for the class
-        raise Break("attribute", name=name, what=f"a {owner.kind}")
-    builder = vm.builder
-    source = Source(
-        f"{kind.__name__}.{name}", f"{builder.constant(kind, kind.__name__)}.{name}", fallible=True
-    )
-    if type(shared) is FunctionType:
-        return MethodVariable(owner, name, vm.look(vm.lazy(source, shared)))
-    if type(shared) is staticmethod:
-        return vm.lazy(source, shared.__func__)
-    if hasattr(type(shared), "__get__"):
-        raise Break("attribute", name=name, what=f"a {owner.kind}")
-    return vm.lazy(source, shared)
-
-
-def _of_class(vm: Interpreter, owner: Constant, name: str) -> Variable:
-    """Class.name: an enum's member, a function, a plain value."""
-    cls = owner.value
-    if type(cls) is enum.EnumMeta and name in cls.__members__:
-        return Constant(
-            cls.__members__[name], home=vm.builder.constant(cls.__members__[name], name)
-        )  # for ever
-    where, shared = class_attribute(cls, name)
-    if type(cls) not in PLAIN_METACLASSES or where is None:
-        raise Break("attribute", name=name, what=f"class {cls.__name__}")
-    source = Source(
-        f"{cls.__name__}.{name}", f"{vm.builder.constant(cls, cls.__name__)}.{name}", fallible=True
-    )
-    if type(shared) is staticmethod or type(shared) is FunctionType:
-        return vm.lazy(source, getattr(shared, "__func__", shared))
-    if hasattr(type(shared), "__get__"):
-        raise Break("attribute", name=name, what=f"class {cls.__name__}")
-    return vm.lazy(source, shared)
-
-
-def _read(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable:
-    try:
-        return vm.lazy(owner.place.attribute(name), getattr(owner.value, name))
-    except AttributeError as error:
-        raise WouldRaise(error) from None
-
-
-def _own_attributes(value: Any) -> dict[str, Any]:
-    try:
-        return object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return {}
-
-
-def _guard_not_own(vm: Interpreter, owner: ObjectVariable, name: str) -> None:
-    if not hasattr(owner.value, "__dict__"):
-        return
-    code = f"{name!r} not in {owner.home}.__dict__"
-    words = f"{owner.place.name!r} now has its own attribute {name!r}"
-    vm.builder.add(
-        kinds.condition(
-            "NOT_PRESENT_IN_DICT",
-            owner.place.name,
-            code,
-            owner.home,
-            f"no own attribute {name!r}",
-            words,
-            vm.builder.origin,
-        )
-    )
-
-
 def calling_method(vm: Interpreter, owner: ObjectVariable) -> Variable:
     """What a call of an object calls: the class's `__call__`, whatever the instance has."""
     found = special_method(vm, owner, "__call__")
     if found is None:
         raise WouldRaise(TypeError(f"{owner.cls.__name__!r} object is not callable"))
+    if isinstance(found, MethodVariable) and isinstance(found.function, Constant):  # C
+        raise Break("unknown-call", name=owner.place.name if owner.source else owner.kind)
     return found
 
 
-def special_method(vm: Interpreter, owner: ObjectVariable, name: str) -> Variable | None:
+def special_method(vm: Interpreter, owner: Variable, name: str) -> Variable | None:
     """The method that an instruction calls: its class's, whatever the instance has. None: it has
-    none. Raises Break for one that is no Python function."""
-    kind = owner.cls
-    where, shared = class_attribute(kind, name)
-    if where is None:
-        return None
-    if type(shared) is not FunctionType:
-        named = owner.place.name if name == "__call__" else f"{kind.__name__}.{name}"
-        raise Break("unknown-call", name=named)
-    return _from_class(vm, owner, kind, name, shared)
-
-
-def class_attribute(kind: type, name: str) -> tuple[type | None, Any]:
-    """The class of the MRO that defines `name`, and its raw value."""
-    for cls in kind.__mro__:
-        if name in vars(cls):
-            return cls, vars(cls)[name]
-    return None, None
+    none, or is no object of a user's class."""
+    known = objects.instance(vm, owner)
+    return None if known is None else objects.special(vm, known, name)

@@ -74,7 +74,9 @@ class Looker:
             kind, enum.Enum
         ):  # never isinstance: it may ask __class__
             constant = builder.constant(value, _constant_hint(value, source))
-            builder.add(kinds.id_match(name, builder.expression(source), value, constant, origin))
+            found = builder.expression(source)
+            if found != constant:
+                builder.add(kinds.id_match(name, found, value, constant, origin))
             return Constant(value, home=constant)
         if kind in VARYING and name in self.varying:
             raise Break("varying-number", name=name)

@@ -31,7 +31,7 @@ class Point:
 
 
 class Dynamic:
-    def __getattr__(self, name):
+    def __getattribute__(self, name):
         return len(name)
 
 
@@ -180,7 +180,7 @@ CASES = {
     "exception-caught": [catching],
     "attribute": [
         lambda x: x * Point(2).double if False else DYNAMIC.abc * x,
-        lambda x: POINT.double + x,
+        lambda x: DYNAMIC.abcd + x,
     ],
     "opcode": [local_class],
     "deep-recursion": [deep],

@@ -5,10 +5,12 @@
     containers.py     tuples, lists, dicts      calls.py        CALL, functions
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
     fold.py           constants, computed       identity.py     `is`
+    attribute_access.py   x.name, x.name = ...
 """
 
 # Importing a family registers its handlers.
 from . import (
+    attribute_access as attribute_access,
     calls as calls,
     containers as containers,
     control as control,

@@ -18,6 +18,7 @@ from ...tensor import modes
 from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..variables import (
+    Call,
     Constant,
     CountVariable,
     DictVariable,
@@ -35,7 +36,7 @@ from .fold import folded, python_value
 from .operators import binary
 
 Args = list[Variable]
-Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], Variable]
+Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call"]
 
 # Computed from plain values, and nothing else happens.
 FOLDED_NAMES = (
@@ -68,7 +69,7 @@ def rule(*functions: Any) -> Callable[[Rule], Rule]:
 
 def call_builtin(
     vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
-) -> Variable:
+) -> Variable | Call:
     """function(*args, **kwargs), for a function that is no Python function."""
     if isinstance(function, Op):
         return vm.operators.call(function, args, kwargs)

@@ -16,6 +16,7 @@ from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
 from ..lab_functions import is_of_the_lab
 from ..variables import (
+    Call,
     CellVariable,
     Constant,
     DictVariable,
@@ -95,7 +96,11 @@ def call(
         else:
             frame.stack.append(special)
         return
-    frame.stack.append(_result(vm, function, args, kwargs))
+    result = _result(vm, function, args, kwargs)
+    if isinstance(result, Call):
+        call(vm, frame, result.function, result.args, result.kwargs)
+    else:
+        frame.stack.append(result)
 
 
 def _leaves_a_context(function: Variable) -> bool:
@@ -134,7 +139,7 @@ def _call_object(
 
 def _result(
     vm: Interpreter, function: Variable, args: list[Variable], kwargs: dict[str, Variable]
-) -> Variable:
+) -> Variable | Call:
     if isinstance(function, MethodVariable):
         owner = vm.look(function.owner)
         if isinstance(owner, TensorVariable):

@@ -1,14 +1,13 @@
-"""Tuples, lists, dicts and slices: building, indexing, unpacking; and attributes."""
+"""Tuples, lists, dicts and slices: building, indexing, unpacking."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, TypeVar
 
-from ..attributes import attribute
 from ..breaks import Break, WouldRaise
-from ..bytecode import V13, Instruction
-from ..frame import NULL, SymbolicFrame
+from ..bytecode import Instruction
+from ..frame import SymbolicFrame
 from ..variables import (
     Constant,
     DictVariable,
@@ -209,17 +208,3 @@ def store_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> Non
 def delete_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     owner = vm.look(frame.stack[-2 if ins.op == "DELETE_SUBSCR" else -3])
     raise Break("mutation", what=f"a {owner.kind}")
-
-
-@opcode("LOAD_ATTR")
-def load_attr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    name, as_method = ins.arg
-    value = attribute(vm, frame.stack.pop(), name)
-    null: list[Variable] = [Constant(NULL)] if as_method else []
-    frame.stack += [value, *null] if V13 else [*null, value]
-
-
-@opcode("STORE_ATTR", "DELETE_ATTR")
-def store_attr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    owner = vm.look(frame.stack[-1])
-    raise Break("mutation", what=f"attribute {ins.arg!r} of a {owner.kind}")

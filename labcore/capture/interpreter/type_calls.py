@@ -6,9 +6,10 @@ Invariant: only exact answers: a class that decides by its own code, or a metacl
 from __future__ import annotations
 
 from ...tensor import Tensor
-from ..attributes import attribute, class_attribute, has_attribute
+from ..attributes import find, has_attribute
 from ..breaks import Break
 from ..variables import (
+    Call,
     Constant,
     DictVariable,
     FunctionVariable,
@@ -87,15 +88,15 @@ def _callable(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Varia
     value = vm.look(args[0])
     if isinstance(value, (FunctionVariable, MethodVariable)):
         return Constant(True)
-    return Constant(class_attribute(type_of(vm, value), "__call__")[0] is not None)
+    return Constant(vm.classes.entry(type_of(vm, value), "__call__") is not None)
 
 
 @rule(getattr)
-def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
     name = python_value(vm, args[1])
     if len(args) == 3 and not has_attribute(vm, args[0], name):
         return args[2]
-    return attribute(vm, args[0], name)
+    return find(vm, args[0], name)
 
 
 @rule(hasattr)

@@ -5,6 +5,7 @@ functions.py  Python functions, methods, cells
 """
 
 from .functions import (
+    Call as Call,
     CellVariable as CellVariable,
     FunctionVariable as FunctionVariable,
     MethodVariable as MethodVariable,

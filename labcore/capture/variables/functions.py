@@ -51,3 +51,13 @@ class MethodVariable(Variable):
     @property
     def kind(self) -> str:
         return f"method {self.name}"
+
+
+@dataclass(eq=False, slots=True)
+class Call:
+    """No value yet: what this call of a Python function will give, once the interpreter has been
+    through it."""
+
+    function: Variable
+    args: list[Variable]
+    kwargs: dict[str, Variable] = field(default_factory=dict)

@@ -79,7 +79,6 @@ def class_method(x):
     return _Child.of(4).forward(x)
 
 
-@pending("attribute: attribute 'doubled_bias' of a _Base object")
 def property_read(x):
     return x * BASE.doubled_bias
 
@@ -117,7 +116,6 @@ def _wrapped(t):
     return t * 2
 
 
-@pending("attribute: attribute '__name__' of a function wrapper")
 def wraps_outside(x):
     return _wrapped(x), _wrapped.__name__
 
@@ -188,7 +186,6 @@ def callable_from_a_dict(x):
     return table["relu"](x) + table["twice"](x)
 
 
-@pending("attribute: attribute '__name__' of a function _power; attribute: attribute '_...")
 def function_attributes(x):
     return _power.__name__, _power.__defaults__, _cached.__wrapped__(3), x
 

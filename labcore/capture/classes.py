@@ -1,0 +1,141 @@
+"""Classes as Python's own lookup reads them: their dictionaries along the MRO.
+
+In: a class and a name.  Out: the `Entry` that counts, raw, as it stands in that dictionary; under
+guards that it still is the one.
+Invariant: no code of the user's runs, neither `getattr` nor a metaclass is asked.  What is
+guarded is how the entry acts (a function, this very descriptor, plain data); its value is bought
+later, like any other.
+Classes in C and the lab's own do not change, so they cost no guard.
+"""
+
+from __future__ import annotations
+
+import abc
+import enum
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import FunctionType, MappingProxyType
+from typing import Any
+
+from ..guards import GuardBuilder, Source, kinds, source
+from .breaks import Break
+
+IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+OURS = __name__.partition(".")[0]
+# From `type` itself: a metaclass may answer for its classes.
+mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
+_dictionary: Callable[[type], MappingProxyType[str, Any]] = type.__dict__["__dict__"].__get__
+PLAIN_METACLASSES: tuple[type, ...] = (type, abc.ABCMeta, enum.EnumMeta)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """`raw` is what the dictionary of class `where` has; `source` leads to it."""
+
+    where: type
+    raw: Any
+    source: Source
+
+
+def static_entry(cls: type, name: str) -> tuple[type | None, Any]:
+    """The class of the MRO that defines `name`, and its raw value; not guarded."""
+    for place in mro(cls):
+        own = _dictionary(place)
+        if name in own:
+            return place, own[name]
+    return None, None
+
+
+def is_fixed(cls: type) -> bool:
+    """Can nobody change this class?"""
+    return bool(cls.__flags__ & IMMUTABLE_TYPE) or (
+        str(_dictionary(cls).get("__module__")).partition(".")[0] == OURS
+    )
+
+
+class Classes:
+    """The lookups of one capture; each is guarded where it is first made."""
+
+    def __init__(self, builder: GuardBuilder) -> None:
+        self.builder = builder
+        self._entries: dict[tuple[int, str], Entry | None] = {}
+        self._dictionaries: dict[int, str] = {}
+
+    def entry(self, cls: type, name: str) -> Entry | None:
+        """What Python finds for `name` along the MRO of `cls`, or None."""
+        key = id(cls), name
+        if key not in self._entries:
+            self._entries[key] = self._find(cls, name)
+        return self._entries[key]
+
+    def is_data_descriptor(self, raw: Any) -> bool:
+        return any(self.entry(type(raw), name) for name in ("__set__", "__delete__"))
+
+    def is_descriptor(self, raw: Any) -> bool:
+        return self.entry(type(raw), "__get__") is not None
+
+    def _find(self, cls: type, name: str) -> Entry | None:
+        line = mro(cls)
+        self._same_line(cls, line)
+        for place in line:
+            own = _dictionary(place)
+            if name in own:
+                return self._hit(place, name, own[name])
+            if not is_fixed(place):
+                self._absent(place, name)
+        return None
+
+    def _hit(self, place: type, name: str, raw: Any) -> Entry:
+        title = f"{place.__name__}.{name}"
+        if is_fixed(place):
+            return Entry(place, raw, source.constant(title, self.builder.constant(raw, name)))
+        where = f"{self._named(place)}[{name!r}]"
+        if type(raw) is not FunctionType:  # a function is guarded by its code, when it is looked at
+            acts, shown = self._acts(where, raw)
+            words = f"{title} is another {shown} now"
+            origin = self.builder.origin
+            self.builder.add(
+                kinds.condition("CLASS_ATTRIBUTE", title, acts, where, shown, words, origin)
+            )
+        return Entry(place, raw, Source(title, where, fallible=True))
+
+    def _acts(self, where: str, raw: Any) -> tuple[str, str]:
+        """(a condition that it still acts alike, what that is): this very descriptor, or plain
+        data of this type."""
+        kind = type(raw)
+        if self.is_descriptor(raw):
+            return f"{where} is {self.builder.constant(raw, kind.__name__)}", kind.__name__
+        return f"type({where}) is {self.builder.constant(kind, kind.__name__)}", kind.__name__
+
+    def _absent(self, place: type, name: str) -> None:
+        title, own = place.__name__, self._named(place)
+        code, words = f"{name!r} not in {own}", f"class {title} now has the attribute {name!r}"
+        expected, origin = f"no attribute {name!r}", self.builder.origin
+        self.builder.add(
+            kinds.condition("NOT_PRESENT_IN_DICT", title, code, own, expected, words, origin)
+        )
+
+    def _same_line(self, cls: type, line: tuple[type, ...]) -> None:
+        """The bases of a class may be exchanged, unless `object` is its only one."""
+        if len(line) <= 2 or is_fixed(cls):
+            return
+        if type(cls) not in PLAIN_METACLASSES and _answers_itself(type(cls)):
+            raise Break("operation", what=f"class {cls.__name__}, whose metaclass answers for it")
+        name = cls.__name__
+        bases, own = self.builder.constant(line, f"{name}_mro"), self.builder.constant(cls, name)
+        code, words = f"{own}.__mro__ is {bases}", f"class {name} has other bases now"
+        self.builder.add(kinds.condition("ID_MATCH", name, code, own, "these bases", words, None))
+
+    def _named(self, place: type) -> str:
+        """The check's name of a class's dictionary."""
+        if id(place) not in self._dictionaries:
+            hint = f"{place.__name__}_dict"
+            self._dictionaries[id(place)] = self.builder.constant(_dictionary(place), hint)
+        return self._dictionaries[id(place)]
+
+
+def _answers_itself(meta: type) -> bool:
+    return (
+        static_entry(meta, "__getattribute__")[0] is not type
+        or static_entry(meta, "__mro__")[0] is not type
+    )

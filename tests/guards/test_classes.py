@@ -1,0 +1,194 @@
+"""Change what an attribute's lookup went through, in every way there is, and compare with eager
+each time."""
+
+from __future__ import annotations
+
+import pytest
+
+import labcore as torch
+
+from .watching import Watched
+
+
+def ones():
+    return torch.ones(2)
+
+
+def family():
+    """Fresh classes, as tests change them."""
+
+    class Base:
+        gain = 2
+
+        def scale(self, x):
+            return x * self.gain
+
+        @property
+        def size(self):
+            return self.own + 1
+
+        @staticmethod
+        def still(x):
+            return x + 1
+
+    class Child(Base):
+        def __init__(self):
+            self.own = 3
+
+    return Base, Child
+
+
+def changed(lookup, change):
+    """The variant is used until `change` happens, and then not."""
+    base, child = family()
+    one = child()
+    watched = Watched(lookup, may_break=True)
+    assert not watched(one, ones()) and watched(one, ones()) and watched(child(), ones())
+    change(base, child, one)
+    assert not watched(one, ones())
+
+
+class Data:
+    def __get__(self, instance, owner):
+        return 11
+
+    def __set__(self, instance, value):
+        raise AttributeError
+
+
+def set_class(one, base):
+    one.__class__ = type("Other", (base,), {"gain": 5})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda base, child, one: setattr(base, "gain", 5),
+        lambda base, child, one: setattr(child, "gain", 5),
+        lambda base, child, one: setattr(one, "gain", 5),
+        lambda base, child, one: setattr(base, "gain", property(lambda self: 7)),
+        lambda base, child, one: setattr(child, "gain", Data()),
+        lambda base, child, one: setattr(base, "gain", 2.0),
+        lambda base, child, one: setattr(child, "__getattribute__", lambda self, name: 8),
+        lambda base, child, one: set_class(one, base),
+        lambda base, child, one: delattr(base, "gain"),
+    ],
+)
+def test_a_class_attribute(change):
+    changed(lambda one, x: x * one.gain, change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda base, child, one: setattr(one, "own", 4),
+        lambda base, child, one: delattr(one, "own"),
+        lambda base, child, one: setattr(child, "own", Data()),
+        lambda base, child, one: setattr(base, "own", property(lambda self: 3)),
+        lambda base, child, one: setattr(base, "__getattribute__", lambda self, name: 8),
+    ],
+)
+def test_an_attribute_of_the_instance(change):
+    changed(lambda one, x: x * one.own, change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda base, child, one: setattr(base, "scale", lambda self, x: x),
+        lambda base, child, one: setattr(child, "scale", lambda self, x: x),
+        lambda base, child, one: setattr(one, "scale", lambda x: x - 1),
+        lambda base, child, one: setattr(base, "scale", staticmethod(lambda x: x)),
+        lambda base, child, one: setattr(base, "scale", classmethod(lambda cls, x: x)),
+    ],
+)
+def test_a_method(change):
+    changed(lambda one, x: one.scale(x), change)
+
+
+def test_a_method_that_becomes_a_staticmethod_of_the_same_function():
+    def two(self, x=None):
+        return self * 3 if x is None else x * 2
+
+    class Holder:
+        method = two
+
+    watched = Watched(lambda h, x: h.method(x))
+    assert not watched(Holder(), ones()) and watched(Holder(), ones())
+    Holder.method = staticmethod(two)
+    assert not watched(Holder(), ones())
+    Holder.method = classmethod(two)
+    assert not watched(Holder(), ones())
+    watched = Watched(lambda x: Holder.method(x))
+    Holder.method = two
+    assert not watched(ones())
+    Holder.method = staticmethod(two)
+    assert not watched(ones())
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda base, child, one: setattr(base, "size", property(lambda self: 9)),
+        lambda base, child, one: setattr(one, "own", 9),
+        lambda base, child, one: setattr(child, "size", 9),
+        lambda base, child, one: setattr(
+            base.size.fget, "__code__", (lambda self: self.own * 2).__code__
+        ),
+    ],
+)
+def test_a_property(change):
+    changed(lambda one, x: x * one.size, change)
+
+
+def test_a_static_method():
+    changed(
+        lambda one, x: one.still(x),
+        lambda base, child, one: setattr(base, "still", staticmethod(lambda x: x - 1)),
+    )
+
+
+def test_a_getattr_that_is_not_asked_while_checking():
+    asked = []
+
+    class Asks:
+        def __init__(self):
+            self.here = 2
+
+        def __getattr__(self, name):
+            asked.append(name)
+            return 5
+
+    watched = Watched(lambda a, x: x * a.here)
+    one = Asks()
+    assert not watched(one, ones()) and watched(one, ones())
+    del one.here
+    assert not watched(one, ones())
+    assert set(asked) == {"here"} and len(asked) <= 3
+
+
+def test_bases_that_are_exchanged():
+    base, child = family()
+    other = type("Other", (base,), {"gain": 5})
+    grown = type("Grown", (child, base), {})
+    watched = Watched(lambda one, x: x * one.gain)
+    assert not watched(grown(), ones()) and watched(grown(), ones())
+    grown.__bases__ = (other,)
+    one = grown()
+    assert not watched(one, ones())
+
+
+def test_a_data_descriptor_whose_class_changes():
+    class Late:
+        def __get__(self, instance, owner):
+            return 3
+
+    class Holder:
+        late = Late()
+
+    one = Holder()
+    one.__dict__["late"] = 4
+    watched = Watched(lambda h, x: x * h.late)
+    assert not watched(one, ones()) and watched(one, ones())
+    Late.__set__ = lambda self, instance, value: None
+    assert not watched(one, ones())
