@@ -10,8 +10,8 @@ frames; nothing else runs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from types import FunctionType
+from dataclasses import dataclass, field
+from types import CodeType, FunctionType
 from typing import Any
 
 from .. import dtypes
@@ -25,6 +25,7 @@ from .exit import Exit
 from .frames import NULL, UNBOUND, Frame, Stop, Stopped
 from .interpreter import Interpreter
 from .operators import CaptureTracer
+from .watch import Watch
 
 RESERVED = {
     "MISS": MISS,
@@ -57,6 +58,8 @@ class Region:
     body: list[str]
     eager: bool = False
     catches: bool = False  # code that was walked has an except or a with
+    ends: list[tuple[CodeType, int]] = field(default_factory=list)  # where frames stand at `stop`
+    watch: Watch | None = None  # who looked on
 
     @property
     def result(self) -> str:
@@ -135,7 +138,11 @@ def _region(vm: Interpreter) -> Region:
     body = [*call, *way_out.lines, last]
     if stop is not None:
         _let_go(stop)
-    return Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
+    region = Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
+    if vm.watch is not None:
+        region.watch = vm.watch
+        region.ends = [(frame.code, frame.offset) for frame in vm.frames] if stop else []
+    return region
 
 
 def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
@@ -149,7 +156,9 @@ def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
 def _eager(vm: Interpreter, stop: Break) -> Region:
     stop.origin = stop.origin or vm.origin()
     _let_go(stop)
-    return Region(vm.builder, vm.parameters, None, [], stop, ["return EAGER"], eager=True)
+    region = Region(vm.builder, vm.parameters, None, [], stop, ["return EAGER"], eager=True)
+    region.watch = vm.watch
+    return region
 
 
 def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Tensor], list[str]]:

@@ -17,6 +17,7 @@ from ..guards import Variant
 from .backends import Backend
 from .exc import BackendCompilerFailed, Unsupported
 from .graphs import CompiledGraph, structure
+from .telling import tell_region
 
 if TYPE_CHECKING:
     from .points import Point
@@ -51,6 +52,7 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     known = None if key is None else graphs.find(key)
     if trace.listening():
         _report(region, seconds, point.state.reported, known)
+        tell_region(point, region)
     if module is not None:
         if known is None:
             known = CompiledGraph(_run_backend(region, options), module, compile_id)

@@ -14,6 +14,7 @@ from .. import trace
 from ..capture import Frame, Stop, run_rest, step
 from ..guards import EAGER, MISS, Variant
 from .points import Point
+from .telling import run_rest_watched, step_watched
 
 if TYPE_CHECKING:
     from .state import State
@@ -25,12 +26,12 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
     while outcome.__class__ is not tuple:
         point: Point | None = None
         if outcome.__class__ is Stop and not outcome.rest:
-            if step(frames, outcome):
+            if step(frames, outcome) if call is None else step_watched(frames, outcome, call):
                 point = outcome.following
                 if point is None:
                     point = outcome.following = _point(state, frames)
         elif outcome.__class__ is Stop or outcome is EAGER:
-            finished = run_rest(frames)
+            finished = run_rest(frames) if call is None else run_rest_watched(frames, call)
             if finished is not None:
                 return finished[0]
         else:

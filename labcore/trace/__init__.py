@@ -29,7 +29,16 @@ from .recorder import (
     compiling as compiling,
     current_compile_id as current_compile_id,
     emit as emit,
+    in_detail as in_detail,
     listening as listening,
     record as record,
     remove_sink as remove_sink,
+)
+from .walk import (
+    FrameRecord as FrameRecord,
+    Handover as Handover,
+    NodeRecord as NodeRecord,
+    RegionCaptured as RegionCaptured,
+    TraceStep as TraceStep,
+    WalkedCode as WalkedCode,
 )

@@ -30,15 +30,17 @@ class Event:
     def to_json(self) -> dict[str, Any]:
         return {"kind": self.kind, **asdict(self)}
 
+    @classmethod
+    def revived(cls, data: dict[str, Any]) -> dict[str, Any]:
+        """JSON's values as the fields' own types."""
+        origin = data.get("origin")
+        return data | {"origin": Origin(**origin)} if origin else data
+
 
 def from_json(data: dict[str, Any]) -> Event:
     """The event that `to_json` wrote. Raises KeyError for an unknown kind."""
-    data = dict(data)
-    cls = KINDS[data.pop("kind")]
-    if data.get("origin") is not None:
-        data["origin"] = Origin(**data["origin"])
-    if cls is GuardsInstalled:
-        data["guards"] = [_guard_from_json(g) for g in data["guards"]]
+    cls = KINDS[data["kind"]]
+    data = cls.revived(data)
     known = {f.name for f in fields(cls)}
     return cls(**{name: value for name, value in data.items() if name in known})
 
@@ -132,10 +134,10 @@ class GuardRecord:
     expected: str = ""
     origin: Origin | None = None
 
-
-def _guard_from_json(data: dict[str, Any]) -> GuardRecord:
-    origin = data.get("origin")
-    return GuardRecord(**{**data, "origin": Origin(**origin) if origin else None})
+    @classmethod
+    def revived(cls, data: dict[str, Any]) -> GuardRecord:
+        origin = data.get("origin")
+        return cls(**{**data, "origin": Origin(**origin) if origin else None})
 
 
 @dataclass
@@ -144,6 +146,10 @@ class GuardsInstalled(Event):
 
     guards: list[GuardRecord]
     source: str
+
+    @classmethod
+    def revived(cls, data: dict[str, Any]) -> dict[str, Any]:
+        return data | {"guards": [GuardRecord.revived(guard) for guard in data["guards"]]}
 
 
 @dataclass

@@ -21,6 +21,7 @@ Sink = Callable[[Event], None]
 E = TypeVar("E", bound=Event)
 
 _sinks: tuple[Sink, ...] = ()
+_in_detail = 0  # how many want each step of the interpreter
 _lock = threading.Lock()
 
 
@@ -34,6 +35,11 @@ _compiling = _Compiling()
 def listening() -> bool:
     """Is there anyone to tell?"""
     return bool(_sinks)
+
+
+def in_detail() -> bool:
+    """Does anyone want to be told each step of the interpreter?"""
+    return _in_detail > 0
 
 
 def emit(event: Event) -> None:
@@ -115,8 +121,9 @@ class Recorder:
 
 
 @contextmanager
-def record() -> Iterator[Recorder]:
-    """Record everything the compiler does inside the block.
+def record(steps: bool = False) -> Iterator[Recorder]:
+    """Record everything the compiler does inside the block; with `steps` also each instruction that
+    capture interprets, which is much.
 
     >>> with record() as trace:
     ...     compiled(x)
@@ -124,7 +131,15 @@ def record() -> Iterator[Recorder]:
     """
     recorder = Recorder()
     add_sink(recorder)
+    _want_detail(steps)
     try:
         yield recorder
     finally:
+        _want_detail(-steps)
         remove_sink(recorder)
+
+
+def _want_detail(more: int) -> None:
+    global _in_detail
+    with _lock:
+        _in_detail += more

@@ -55,6 +55,7 @@ def test_a_first_call_a_hit_and_a_miss():
         "Stage",
         "GraphCaptured",
         "GuardsInstalled",
+        "RegionCaptured",
         "VariantAdded",
         "Execute",
         "CallEnd",

@@ -21,6 +21,15 @@ SAMPLES = {
     "list[GuardRecord]": [
         events.GuardRecord("SIZE", "x", "x.size() == (4,)", "x.shape == (4,)", "(4,)", ORIGIN)
     ],
+    "list[list[str]]": [["lazy", "x"]],
+    "list[int]": [3],
+    "list[FrameRecord]": [
+        trace.FrameRecord("block", "block.py", 1, 2, 8, [["x", "float32[4]"]], ["range_iterator"])
+    ],
+    "list[WalkedCode]": [trace.WalkedCode("block", "block.py", 1, [[2, 2, "LOAD_FAST x"]])],
+    "list[NodeRecord]": [
+        trace.NodeRecord("add", "call_function", "add", ["x", "1"], ["x"], "float32[4]", [[0, 2]])
+    ],
     "Origin | None": ORIGIN,
 }
 

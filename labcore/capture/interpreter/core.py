@@ -21,7 +21,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from ...guards import GuardBuilder, Source, kinds, source
-from ...trace import Origin
+from ...trace import Origin, in_detail, listening
 from ..breaks import Break, WouldRaise
 from ..bytecode import bytecode
 from ..classes import Classes
@@ -37,6 +37,7 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
+from ..watch import Watch
 from .table import HANDLERS
 
 MAX_STEPS = 100_000
@@ -87,6 +88,7 @@ class Interpreter:
         self.parameters: tuple[str, ...] = ()  # the check's names of the arguments
         self.look, self.lazy = self.looker.look, self.looker.lazy
         self.effects, self.changed = self.looker.effects, self.looker.effects.changed
+        self.watch = Watch(self, in_detail(), OUR_FOLDER) if listening() else None
 
     def run(self) -> Captured:
         """Interpret to the end. Raises WouldRaise where CPython would raise out of the outermost
@@ -95,9 +97,14 @@ class Interpreter:
             self.frames += self._resumed() if self.reals else [self._outermost()]
             self.catches = any(frame.table.catching for frame in self.frames)
             stop = self._loop()
+            if self.watch is not None and stop is not None and stop is not self.halt:
+                self.watch.stopped(begun=stop.half_done is not None)
         except Break as unmovable:
             unmovable.origin = unmovable.origin or self.origin()
             return Captured(None, unmovable)
+        finally:
+            if self.watch is not None:
+                self.watch.finish()
         if stop is not None:
             stop.origin = stop.origin or self.origin()
         return Captured(self.result, stop, standing=stop is not None)
@@ -110,6 +117,8 @@ class Interpreter:
     def forget(self) -> None:
         """Let go of the call's values: cycles would keep them until the collector comes."""
         del self.operators.vm
+        if self.watch is not None:
+            del self.watch.vm
 
     def _resumed(self) -> list[SymbolicFrame]:
         """Frames of a call on its way, nothing in them looked at yet."""
@@ -191,6 +200,8 @@ class Interpreter:
             frame = self.frames[-1]
             if self.halt is not None and self.halt_step == self.step:
                 return self._before_whole_instructions(self.halt)
+            if self.watch is not None:
+                self.watch.look()
             instruction = frame.table.at[frame.offset]
             self.builder.origin = self.operators.tracer.origin = self.origin()
             self.operators.tracer.step = self.step
