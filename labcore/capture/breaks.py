@@ -143,6 +143,22 @@ REASONS: dict[str, Reason] = {
         "{reason}",
         "Remove the call of graph_break().",
     ),
+    "skipped-frame": Reason(
+        "operator {name} in {function}, a frame that is skipped",
+        "disable(recursive=False) or skip_frame() leaves this function to CPython; only what it "
+        "calls is compiled.",
+        "Remove the disable or the skip_frame, or leave it: the functions it calls are compiled.",
+    ),
+    "opaque-result": Reason(
+        "a function under allow_in_graph gives {what}",
+        "Its call is one node of the graph, and a node is one tensor.",
+        "Return one tensor, or let capture look into the function: remove the allow_in_graph.",
+    ),
+    "constant-result": Reason(
+        "{name}, under assume_constant_result, {what}",
+        "Capture calls the function itself and takes its result for a constant.",
+        "Give it plain values or tensors from outside, and have it return what never changes.",
+    ),
     "unknown-method": Reason(
         "Tensor.{name}",
         "Capture has no rule for this attribute of a tensor.",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from .breaks import Break
+from .substitutes import substitute_of
 from .variables import Constant, FunctionVariable, Variable
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ def means(function: Callable, meaning: Meaning) -> None:
     """From now on capture treats a call of `function` as `meaning` says."""
     assert isinstance(function, FunctionType)
     _meanings[function] = meaning
+
+
+def means_something(function: FunctionType) -> bool:
+    return function in _meanings or substitute_of(function) is not None
 
 
 def means_constant(function: Callable, value: Callable[[], object]) -> None:

@@ -19,6 +19,7 @@ from ..tensor import Tensor
 from ..tensor.modes import mode
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
+from .callables import means_something
 from .effects import Effects
 from .variables import (
     CellVariable,
@@ -174,6 +175,9 @@ class Looker:
             builder.constant(value.__globals__, "G"),
         )
         builder.add(kinds.code_match(source.name, home, names, label, builder.origin))
+        if means_something(value):  # then it counts which function it is, not only its code
+            constant = builder.constant(value, label)
+            builder.add(kinds.id_match(source.name, home, value, constant, builder.origin))
         closure = source.attribute("__closure__")
         cells: list[Variable] = [
             self.cell(closure.item(n), name, cell)

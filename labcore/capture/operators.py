@@ -28,6 +28,7 @@ from ..tensor.modes import mode
 from ..tensor.nodes import MAKES_ANEW
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
+from .skipping import is_skipped
 from .variables import (
     Constant,
     DictVariable,
@@ -94,6 +95,15 @@ class Traced(Methods):
     def __index__(self) -> int:
         raise Break("tensor-to-python", name="__index__")
 
+    def item(self) -> Any:
+        raise Break("tensor-to-python", name="item")
+
+    def tolist(self) -> Any:
+        raise Break("tensor-to-python", name="tolist")
+
+    def numpy(self) -> Any:
+        raise Break("tensor-to-python", name="numpy")
+
 
 class CaptureTracer(Tracer):
     """Takes and gives stand-ins; refuses operators that do more than compute a new tensor."""
@@ -103,20 +113,23 @@ class CaptureTracer(Tracer):
         self.stand_ins: dict[Node, Traced] = {}
         self.step = 0
         self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
+        self.skipping: str | None = None  # the function whose operators are CPython's
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if self.skipping is not None:
+            raise Break("skipped-frame", name=op.name, function=self.skipping)
         if op.mutates:
             raise Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
         if op.kind == "random":
             raise Break("random-operator", name=op.name)
         check_arguments(op, args, kwargs)
-        if op.compose is not None:
+        if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
         named = {name: _nodes(arg) for name, arg in kwargs.items()}
         result = super().call(op, tuple(_nodes(arg) for arg in args), named)
         self.steps[result] = self.step
-        result.meta = self._with_grad(op, result)
-        return self.stand_in(result, TensorVariable(result.meta, result))
+        meta = result.meta = self._with_grad(op, result)
+        return self.stand_in(result, TensorVariable(meta, result))
 
     def stand_in(self, node: Node, variable: TensorVariable) -> Traced:
         """The one stand-in of a node: `view is tensor` has to mean something."""
@@ -128,6 +141,8 @@ class CaptureTracer(Tracer):
         """requires_grad as eager would have it: floating point, computed from something that
         does, and recorded; a view is what its base is even when nothing is recorded."""
         assert node.meta is not None
+        if op.opaque:  # its own operators have told
+            return node.meta
         inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
         recorded = op.alias or mode.grad and op.kind not in MAKES_ANEW
         wanted = inputs and recorded and node.meta.dtype.is_floating_point
@@ -175,6 +190,8 @@ class OperatorCalls:
         """Run an operator, a method or a function of the lab on stand-ins."""
         given = [self._lower(arg) for arg in args]
         named = {name: self._lower(arg) for name, arg in kwargs.items()}
+        code = self.vm.frames[-1].code
+        self.tracer.skipping = code.co_qualname if is_skipped(code) else None
         try:
             with interpreting(self.tracer):
                 result = function(*given, **named)

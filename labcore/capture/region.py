@@ -25,6 +25,7 @@ from .exit import Exit
 from .frames import NULL, UNBOUND, Frame, Stop, Stopped
 from .interpreter import Interpreter
 from .operators import CaptureTracer
+from .skipping import CaptureAgain
 from .watch import Watch
 
 RESERVED = {
@@ -102,6 +103,8 @@ def capture(
         vm = Interpreter(function, values, builder, frames, varying, halt)
         try:
             return _region(vm)
+        except CaptureAgain:
+            halt = None
         except Break as late:
             if late.step is None or vm.halt_step is not None and late.step >= vm.halt_step:
                 return _eager(vm, late)

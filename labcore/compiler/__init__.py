@@ -5,15 +5,28 @@ state.py       one compiled function        build.py       capture, backend, var
 graphs.py      equal graphs are one         drive.py       from region to region
 points.py      places where regions begin   frames.py      compile ids
 backends.py    backends by name             pipeline.py    the built-in ones
-disable.py     said by user code            exc.py         errors
-explain.py, logs.py   readers of the trace
+disable.py, allow.py  said by user code     stance.py      how much is compiled
+explain.py, logs.py   readers of the trace  exc.py         errors
 """
 
+from .allow import (
+    allow_in_graph as allow_in_graph,
+    assume_constant_result as assume_constant_result,
+    nonstrict_trace as nonstrict_trace,
+    substitute_in_graph as substitute_in_graph,
+)
 from .backends import list_backends as list_backends, register_backend as register_backend
 from .compile import compile as compile
-from .disable import disable as disable, graph_break as graph_break, is_compiling as is_compiling
+from .disable import (
+    disable as disable,
+    graph_break as graph_break,
+    is_compiling as is_compiling,
+    is_dynamo_compiling as is_dynamo_compiling,
+    skip_frame as skip_frame,
+)
 from .explain import explain as explain
 from .logs import activate_from_environment, set_logs as set_logs
+from .stance import set_stance as set_stance
 from .state import reset as reset
 
 activate_from_environment()

@@ -21,7 +21,7 @@ from ..capture.interpreter.core import VARARGS, VARKEYWORDS, parameter_names
 from ..graph import Names
 from ..guards import EAGER, MISS
 from ..guards.variant import Mark
-from ..trace import listening
+from ..trace import attention
 
 STATE = "_labcore_state"  # where a compiled function's globals, which are its own, hold its state
 ABSENT = Mark(
@@ -34,8 +34,8 @@ def {name}({signature}):
 {defaults}    if {function}.__code__ is not {state}.code:
         {state}.renew()
         return {function}({call})
-    if {listening}():
-        return {state}.traced(({slots}))
+    if {attention}.needed:
+        return {state}.watched(({slots}))
     try:
         outcome = {state}.cache.first({arguments})
         if outcome is {miss}: outcome = {state}.find(({slots}))
@@ -58,10 +58,10 @@ def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], 
     parameters = parameter_names(code)
     names = Names({*parameters, "outcome", "error"})
     assert STATE not in parameters
-    given: dict[str, Any] = {STATE: state, "_function": function, "_listening": listening}
+    given: dict[str, Any] = {STATE: state, "_function": function, "_attention": attention}
     given |= {"_absent": ABSENT, "_miss": MISS, "_eager": EAGER, "_stopped": Stopped}
     scope: dict[str, Any] = {names.new(name): value for name, value in given.items()}
-    state_, function_, listening_, absent, miss, eager, stopped = scope
+    state_, function_, attention_, absent, miss, eager, stopped = scope
     name = function.__name__ if function.__name__.isidentifier() else "compiled"
     if name in parameters:
         name = names.new(name)
@@ -70,7 +70,7 @@ def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], 
         name=name,
         signature=_signature(function, absent),
         defaults=_defaults(function, absent, function_),
-        listening=listening_,
+        attention=attention_,
         state=state_,
         miss=miss,
         eager=eager,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from ..capture import Break
 from ..trace.text import graph_breaks
 
@@ -20,6 +22,21 @@ class Unsupported(CompileError):
 
 class FailOnRecompileLimitHit(CompileError):
     """fullgraph=True, and the function has as many variants as it may have."""
+
+
+class RecompileForbidden(CompileError):
+    """The stance is fail_on_recompile, and no variant fits a call."""
+
+    def __init__(self, function: FunctionType, reasons: list[str]) -> None:
+        code = function.__code__
+        text = (
+            "Detected recompile when torch.compile stance is 'fail_on_recompile'. filename: "
+            f"{code.co_filename!r}, function name: {code.co_name!r}, line number: "
+            f"{code.co_firstlineno}"
+        )
+        if reasons:
+            text += "\n    triggered by the following guard failure(s):"
+        super().__init__("\n    - ".join([text, *reasons]))
 
 
 class BackendCompilerFailed(CompileError):

@@ -8,7 +8,6 @@ behind.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +17,10 @@ from ..capture.looking import VARYING
 from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
 from ..guards.replay import failure
 from .build import build
-from .exc import FailOnRecompileLimitHit
+from .exc import FailOnRecompileLimitHit, RecompileForbidden
 from .frames import FrameId, frame_at, frame_of
+from .stance import stance
+from .warn import warn
 
 if TYPE_CHECKING:
     from .state import State
@@ -71,8 +72,7 @@ class Point:
             if trace.listening():
                 miss = (self.frame.number, len(self.cache.variants), self.reasons(slots))
                 trace.emit(trace.CacheMiss(call, *miss))
-            if self.cache.full:
-                self._limit_reached(slots)
+            if self._stays_eager(slots):
                 return None
             self._notice_varying(slots)
             compile_id = self.frame.next_variant()
@@ -89,6 +89,23 @@ class Point:
                 )
                 trace.emit(event)
             return variant
+
+    def _stays_eager(self, slots: tuple[Any, ...]) -> bool:
+        """Is nothing compiled for this call: by the stance in force, or by the limit?
+
+        Raises RecompileForbidden or FailOnRecompileLimitHit where eager is not wanted either.
+        """
+        match stance():
+            case "fail_on_recompile":
+                raise RecompileForbidden(self.state.function, self.reasons(slots))
+            case "eager_on_recompile":
+                return True
+            case "eager_then_compile" if not self.key and not self.state.was_called:
+                self.state.was_called = True
+                return True
+        if self.cache.full:
+            self._limit_reached(slots)
+        return self.cache.full
 
     def reasons(self, slots: tuple[Any, ...]) -> list[str]:
         """Why each variant does not fit."""
@@ -147,7 +164,7 @@ class Point:
             raise FailOnRecompileLimitHit(text)
         if not self.cache.warned:
             self.cache.warned = True
-            warnings.warn(text, RuntimeWarning, stacklevel=5 if not self.key else 7)
+            warn(text)
 
 
 def trace_line(code: Any, offset: int) -> int:

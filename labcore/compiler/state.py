@@ -9,7 +9,6 @@ Invariant: what failed has had no effect, so CPython can run it again.
 from __future__ import annotations
 
 import itertools
-import warnings
 import weakref
 from types import FunctionType
 from typing import Any
@@ -17,6 +16,7 @@ from typing import Any
 from .. import trace
 from ..capture import Stopped, WouldRaise
 from ..capture.bytecode import forget as forget_tables
+from ..capture.skipping import forget as forget_skipped
 from ..guards import EAGER, MISS, Variant
 from ..guards.kinds import ATOMS, is_too_long
 from ..guards.replay import replay
@@ -27,6 +27,8 @@ from .drive import drive
 from .exc import CompileError, InternalError
 from .graphs import CompiledGraphs
 from .points import Point
+from .stance import stance
+from .warn import warn
 
 _states: weakref.WeakSet[State] = weakref.WeakSet()
 _calls = itertools.count()
@@ -45,6 +47,7 @@ class State:
         self.graphs = CompiledGraphs()  # by what they compute
         self.reported: set[Any] = set()  # breaks that were told already
         self.compiled_calls: set[int] = set()  # watched calls on their way that captured something
+        self.was_called = False  # under a stance for which that counts
         self.catches = False  # is there an except or a with in code that was captured?
         self.code = function.__code__
         self.run_eagerly: Any = None  # set with the dispatcher, as is `print_anew`
@@ -65,6 +68,7 @@ class State:
         self.graphs.clear()
         self.reported.clear()
         self.entry.varying = frozenset()
+        self.was_called = False
 
     # ---- a call that nobody watches ----
 
@@ -102,20 +106,22 @@ class State:
 
     # ---- a call that somebody watches ----
 
-    def traced(self, slots: tuple[Any, ...]) -> Any:
+    def watched(self, slots: tuple[Any, ...]) -> Any:
         """The same call, telling each step; the guards are asked one by one first."""
+        if stance() == "force_eager":
+            return self.run_eagerly(*slots)
         call = next(_calls)
         inputs = [show_value(value) for value in slots]
         name, number = self.function.__qualname__, self.entry.frame.number
         trace.emit(trace.CallBegin(call, number, name, inputs))
         result = "raised"
         try:
-            value, result = self._traced(call, slots)
+            value, result = self._watched(call, slots)
             return value
         finally:
             trace.emit(trace.CallEnd(call, result))
 
-    def _traced(self, call: int, slots: tuple[Any, ...]) -> tuple[Any, str]:
+    def _watched(self, call: int, slots: tuple[Any, ...]) -> tuple[Any, str]:
         outcome: Any = MISS
         result = "hit"
         try:
@@ -197,11 +203,7 @@ def contradiction(text: str) -> None:
     contradictions += 1
     if strict:
         raise InternalError(text)
-    warnings.warn(
-        f"labcore: {text} (a bug of the lab; the result is the eager one)",
-        RuntimeWarning,
-        stacklevel=3,
-    )
+    warn(f"labcore: {text} (a bug of the lab; the result is the eager one)")
 
 
 def reset() -> None:
@@ -209,4 +211,5 @@ def reset() -> None:
     for state in list(_states):
         state.forget()
     forget_tables()
+    forget_skipped()
     frames.reset()

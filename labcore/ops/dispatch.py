@@ -34,6 +34,11 @@ def install_eager(interpreter: Interpreter) -> None:
     _eager = interpreter
 
 
+def current() -> Interpreter | None:
+    """Who carries out operators in this thread."""
+    return _stack.top or _eager
+
+
 def call(op: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     __tracebackhide__ = True
     return (_stack.top or _eager).call(op, args, kwargs)  # type: ignore[union-attr]

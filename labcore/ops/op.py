@@ -39,6 +39,7 @@ class Op:
     tensors.
     `offset`: for a view, by how many elements its first lies after the input's first (arguments as
     for `meta`).
+    `opaque`: a composite that capture leaves whole, a function of the user's.
     `functional`: for an in-place operator, the one that computes the same into a new tensor.
     """
 
@@ -61,6 +62,7 @@ class Op:
         self.ufunc, self.direct = ufunc, direct
         self.alias = kind == "view"
         self.mutates = kind == "inplace"
+        self.opaque = False
         self.derivatives: dict[str, Any] = {}
 
     @cached_property

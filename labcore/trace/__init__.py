@@ -26,6 +26,7 @@ from .origin import Origin as Origin
 from .recorder import (
     Recorder as Recorder,
     add_sink as add_sink,
+    attention as attention,
     compiling as compiling,
     current_compile_id as current_compile_id,
     emit as emit,

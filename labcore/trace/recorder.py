@@ -32,6 +32,23 @@ class _Compiling(threading.local):
 _compiling = _Compiling()
 
 
+class Attention:
+    """`needed`: calls of compiled functions go the long way, step by step; `want` says who wants
+    that. Their short way reads this one attribute.
+    """
+
+    def __init__(self) -> None:
+        self.needed = False
+        self._who: set[str] = set()
+
+    def want(self, who: str, wanted: bool) -> None:
+        (self._who.add if wanted else self._who.discard)(who)
+        self.needed = bool(self._who)
+
+
+attention = Attention()
+
+
 def listening() -> bool:
     """Is there anyone to tell?"""
     return bool(_sinks)
@@ -54,12 +71,14 @@ def add_sink(sink: Sink) -> None:
     global _sinks
     with _lock:
         _sinks = (*_sinks, sink)
+        attention.want("sinks", True)
 
 
 def remove_sink(sink: Sink) -> None:
     global _sinks
     with _lock:
         _sinks = tuple(s for s in _sinks if s is not sink)
+        attention.want("sinks", bool(_sinks))
 
 
 def current_compile_id() -> str:

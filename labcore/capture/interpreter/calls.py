@@ -6,6 +6,7 @@ import functools
 from types import CodeType
 from typing import Any
 
+from ...guards import source
 from ...tensor import Tensor
 from ...tensor.methods import Methods
 from ..attributes import calling_method
@@ -15,6 +16,7 @@ from ..bytecode import ON_THE_STACK, V13, Instruction
 from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
 from ..lab_functions import is_of_the_lab
+from ..substitutes import substitute_of
 from ..variables import (
     Call,
     CellVariable,
@@ -78,7 +80,7 @@ def call(
 ) -> None:
     """Push the result, or the frame of an inlined callee; the caller's operands are popped
     already."""
-    function = vm.look(variable)
+    function = _substituted(vm, vm.look(variable))
     if _leaves_a_context(function):
         raise Break("context-manager")
     if isinstance(function, MethodVariable) and function.function is not None:
@@ -101,6 +103,16 @@ def call(
         call(vm, frame, result.function, result.args, result.kwargs)
     else:
         frame.stack.append(result)
+
+
+def _substituted(vm: Interpreter, function: Variable) -> Variable:
+    """The Python function that is read in place of this one, or this one."""
+    original = getattr(function, "value", None)
+    found = None if original is None else substitute_of(original)
+    if found is None:
+        return function
+    home = vm.builder.constant(found, found.__name__)
+    return vm.look(vm.lazy(source.constant(found.__qualname__, home), found))
 
 
 def _leaves_a_context(function: Variable) -> bool:
