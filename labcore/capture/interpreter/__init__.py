@@ -16,6 +16,7 @@ from . import (
     control as control,
     locals as locals,
     operators as operators,
+    reductions as reductions,
     type_calls as type_calls,
 )
 from .core import Captured as Captured, Interpreter as Interpreter

@@ -7,15 +7,11 @@ else is a Break.
 from __future__ import annotations
 
 import builtins
-import math
 from collections.abc import Callable
-from itertools import takewhile
 from typing import Any
 
-from ...devices import device
 from ...ops import Op
 from ...tensor import modes
-from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..variables import (
     Call,
@@ -30,19 +26,15 @@ from ..variables import (
     Variable,
     ViewVariable,
 )
-from .control import advance, iterate, iterator, truth
+from .control import iterate, iterator, truth
 from .core import Interpreter
 from .fold import folded, python_value
-from .operators import binary
+from .polyfilled import inlined, polyfill
+from .pure import is_pure
 
 Args = list[Variable]
 Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call"]
 
-# Computed from plain values, and nothing else happens.
-FOLDED_NAMES = (
-    "abs ascii bin bool bytes chr complex divmod float format frozenset hash hex int max min oct "
-    "ord pow range repr round slice sorted str"
-)
 EFFECT_NAMES = (
     "breakpoint delattr dir eval exec globals id input locals open print setattr vars __import__"
 )
@@ -52,8 +44,6 @@ def _builtins(names: str) -> list[Any]:
     return [getattr(builtins, name) for name in names.split()]
 
 
-MATH = [function for function in vars(math).values() if callable(function)]
-FOLDED = frozenset(map(id, [*_builtins(FOLDED_NAMES), *MATH, Size, device]))
 EFFECTS = frozenset(map(id, _builtins(EFFECT_NAMES)))
 MODES = (modes.no_grad, modes.enable_grad, modes.inference_mode, modes.set_grad_enabled)
 RULES: dict[int, Rule] = {}
@@ -79,7 +69,10 @@ def call_builtin(
     name = getattr(function, "__name__", type(function).__name__)
     if id(function) in EFFECTS:
         raise Break("side-effect-call", name=f"{name}()")
-    if id(function) in FOLDED:
+    replacement = polyfill(function)
+    if replacement is not None:
+        return inlined(replacement, args, kwargs)
+    if is_pure(function):
         return _folded(vm, name, function, args, kwargs)
     if not callable(function):
         raise WouldRaise(TypeError(f"{name!r} object is not callable"))
@@ -100,14 +93,17 @@ def _folded(
         if function is abs:
             return vm.operators.method(vm.look(args[0]), "abs", [])  # type: ignore[arg-type]
         raise Break("unknown-call", name=f"{name}() with a tensor")
-    keys, count = list(kwargs), len(args)
-    return folded(
-        vm,
-        f"{name}()",
-        lambda *values: function(*values[:count], **dict(zip(keys, values[count:]))),
-        *args,
-        *kwargs.values(),
-    )
+    return folded(vm, f"{name}()", _with_names(function, list(kwargs)), *args, *kwargs.values())
+
+
+def _with_names(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
+    """The function, with its last arguments given by these names."""
+
+    def call(*values: Any) -> Any:
+        count = len(values) - len(names)
+        return function(*values[:count], **dict(zip(names, values[count:])))
+
+    return call
 
 
 # ---- sizes and items ----------------------------------------------------------------------------
@@ -179,35 +175,6 @@ def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     return iterator(vm, args[0])
 
 
-def _quantifier(stops_at: bool) -> Rule:
-    def decide(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-        items = iterator(vm, args[0])
-        while (item := advance(vm, items)) is not None:  # what comes after the decision is left
-            if truth(vm, item) is stops_at:
-                return Constant(stops_at)
-        return Constant(not stops_at)
-
-    return decide
-
-
-RULES[id(any)], RULES[id(all)] = _quantifier(True), _quantifier(False)
-
-
-@rule(sum)
-def _sum(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    total = vm.look(kwargs.get("start", args[1] if len(args) > 1 else Constant(0)))
-    items = [vm.look(item) for item in iterate(vm, args[0])]
-    # Numbers at the front are Python's to sum: it refuses texts, and since 3.12 floats are
-    # compensated.
-    front = list(takewhile(lambda item: isinstance(item, Constant), items))
-    if isinstance(total, Constant):
-        total = folded(vm, "sum()", lambda start, *values: sum(values, start), total, *front)
-        items = items[len(front) :]
-    for item in items:
-        total = binary(vm, "+", total, item)
-    return total
-
-
 # ---- methods of builtin types -------------------------------------------------------------------
 
 
@@ -224,14 +191,9 @@ def call_method(
         return Constant(None)
     if isinstance(owner, ListVariable) and name not in ("index", "count", "copy"):
         raise Break("mutation", what="a list")
-    return folded(
-        vm,
-        f"{name}()",
-        lambda o, *values: getattr(o, name)(*values),
-        owner,
-        *args,
-        *kwargs.values(),
-    )
+    call = lambda own, *values, **names: getattr(own, name)(*values, **names)
+    method = _with_names(call, list(kwargs))
+    return folded(vm, f"{name}()", method, owner, *args, *kwargs.values())
 
 
 def _dict_method(vm: Interpreter, owner: DictVariable, name: str, args: Args) -> Variable:

@@ -13,8 +13,9 @@ from types import FunctionType
 
 from ..binding import bind
 from ..frame import Continuation
-from ..variables import Constant, FunctionVariable, Variable
+from ..variables import Variable
 from .core import Interpreter
+from .polyfilled import as_variable
 
 
 def call_then(
@@ -58,6 +59,5 @@ def call_polyfill(
 ) -> None:
     """Go on in a Python function of `polyfills.py`, which stands for a builtin: read as bytecode,
     never seen by the user."""
-    defaults: list[Variable] = [Constant(value) for value in function.__defaults__ or ()]
-    known = FunctionVariable(function.__code__, function.__globals__, defaults)
+    known = as_variable(function)
     vm.push_frame(known, bind(vm, known, args, {}), then)

@@ -9,10 +9,11 @@ from typing import Any
 from ...guards import kinds, source
 from ..breaks import Break, WouldRaise
 from ..bytecode import V12, V13, Instruction
-from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
+from ..frame import NULL, POLYFILLS, UNBOUND, SymbolicFrame, is_mark
 from ..looking import BY_IDENTITY
 from ..variables import CellVariable, Constant, Lazy, Variable
 from .core import Interpreter
+from .polyfilled import own_name
 from .table import opcode
 
 
@@ -136,6 +137,8 @@ def load_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 
 def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
     """A name of the module: its globals first, then the builtins."""
+    if frame.code.co_filename == POLYFILLS:
+        return own_name(frame.namespace, name)
     space = vm.builder.constant(frame.namespace, "G")
     if name in frame.namespace:
         return vm.lazy(source.global_variable(name, space), frame.namespace[name])

@@ -1,4 +1,4 @@
-"""Calls that ask what something is (`type isinstance getattr` ...), and those of module operator.
+"""Calls that ask what something is (`type isinstance getattr` ...).
 
 Invariant: only exact answers: a class that decides by its own code, or a metaclass, is a Break.
 """
@@ -21,10 +21,9 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
-from .builtin_calls import RULES, Args, Rule, rule
+from .builtin_calls import Args, rule
 from .core import Interpreter
 from .fold import python_value
-from .operators import BINARY, COMPARE, binary, compare
 
 _MADE_INSIDE: dict[type, type] = {
     TensorVariable: Tensor,
@@ -102,18 +101,3 @@ def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
 @rule(hasattr)
 def _hasattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     return Constant(has_attribute(vm, args[0], python_value(vm, args[1])))
-
-
-# ---- the operator module ------------------------------------------------------------------------
-
-
-def _binary_function(symbol: str) -> Rule:
-    return lambda vm, args, kwargs: binary(vm, symbol, *args)
-
-
-def _comparison(symbol: str) -> Rule:
-    return lambda vm, args, kwargs: compare(vm, symbol, *(vm.look(arg) for arg in args))
-
-
-RULES.update({id(function): _binary_function(sign) for sign, (_, function) in BINARY.items()})
-RULES.update({id(function): _comparison(sign) for sign, (_, _, function) in COMPARE.items()})

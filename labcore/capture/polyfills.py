@@ -1,0 +1,111 @@
+"""Builtins in Python: what calls the user's functions or steps through an iterable is read as
+bytecode, like the user's own code.
+
+Invariant: each does what the builtin does, in the same order, and raises what it raises. Names
+here mean what this file says, whatever the user's program did to `builtins`.
+PyTorch has the same under `_dynamo/polyfills`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+builtin_sum, builtin_min, builtin_max, builtin_next = sum, min, max, next
+MISSING: Any = object()
+NUMBERS = (int, float, complex, bool)
+
+
+def any(iterable: Any, /) -> bool:
+    for item in iterable:
+        if item:
+            return True
+    return False
+
+
+def all(iterable: Any, /) -> bool:
+    for item in iterable:
+        if not item:
+            return False
+    return True
+
+
+def sum(iterable: Any, /, start: Any = 0) -> Any:
+    """Numbers in front are added by the builtin: it compensates the sum of floats."""
+    iterator = iter(iterable)
+    total, front, beyond = start, [], False
+    if not is_number(start):
+        total, beyond = builtin_sum([], start), True  # which refuses texts
+    for item in iterator:
+        if beyond:
+            total = total + item
+        elif is_number(item):
+            front.append(item)
+        else:
+            total = builtin_sum(front, total) + item
+            beyond = True
+    return total if beyond else builtin_sum(front, total)
+
+
+def is_number(value: Any) -> bool:
+    """Is it one that the builtin `sum` takes the short way with?"""
+    return type(value) in NUMBERS
+
+
+def min(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
+    if len(args) != 1 and default is not MISSING:
+        return builtin_min(*args, default=None)  # which refuses it
+    iterator = iter(args[0] if len(args) == 1 else args)
+    best = rank = MISSING
+    for item in iterator:
+        new = item if key is None else key(item)
+        if rank is MISSING or new < rank:
+            best, rank = item, new
+    if rank is MISSING:
+        return builtin_min(()) if default is MISSING else default
+    return best
+
+
+def max(*args: Any, key: Any = None, default: Any = MISSING) -> Any:
+    if len(args) != 1 and default is not MISSING:
+        return builtin_max(*args, default=None)  # which refuses it
+    iterator = iter(args[0] if len(args) == 1 else args)
+    best = rank = MISSING
+    for item in iterator:
+        new = item if key is None else key(item)
+        if rank is MISSING or new > rank:
+            best, rank = item, new
+    if rank is MISSING:
+        return builtin_max(()) if default is MISSING else default
+    return best
+
+
+def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list:
+    items = [*iterable]
+    ranks = items if key is None else [key(item) for item in items]
+    return [items[place] for place in order(ranks, reverse)]
+
+
+def order(ranks: list, reverse: Any) -> list:
+    """The places in sorted order, for ranks that compare by code of the user's."""
+    places: list = []
+    for new, rank in enumerate(ranks):
+        at = len(places)
+        while at:
+            other = ranks[places[at - 1]]
+            if not (other < rank if reverse else rank < other):
+                break
+            at -= 1
+        places.insert(at, new)
+    return places
+
+
+def next(iterator: Any, default: Any, /) -> Any:
+    try:
+        return builtin_next(iterator)
+    except StopIteration:
+        return default
+
+
+def with_items(function: Any, before: list, iterable: Any, *after: Any, **names: Any) -> Any:
+    """function(*before, iterable, *after, **names), all items being taken first."""
+    return function(*before, [*iterable], *after, **names)
