@@ -14,7 +14,7 @@ Invariant: the piece's frame is the user's in file, line, columns, name, globals
 from __future__ import annotations
 
 import dis
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from opcode import _inline_cache_entries, opmap  # type: ignore[attr-defined]
 from types import CellType, CodeType, FunctionType
 from typing import Any
@@ -37,8 +37,32 @@ def truth(frame: Frame, operands: list[Any], results: int) -> Any:
 
 
 def escape(frame: Frame) -> Any:
-    """Run the frame to its end."""
-    return _enter("escape", frame, frame.stack)
+    """Run the frame to its end.
+
+    It takes what the frame has, variables too, so that nobody else keeps what the user lets go of;
+    but for the first argument, where super() looks.
+    """
+    code, fast, stack, table = frame.code, frame.fast, frame.stack, bytecode(frame.code)
+    first = fast[: min(code.co_argcount, 1)]
+    bound = tuple(
+        n
+        for n, value in enumerate(fast[: code.co_nlocals])
+        if value is not UNBOUND and n not in table.own_cells and n >= len(first)
+    )
+    shape = tuple([value is not NULL for value in stack])
+    lost = bool(first) and first[0] is UNBOUND
+    key = "escape", frame.offset, lost, bound, shape
+    piece = table.pieces.get(key)
+    if piece is None:
+        entry = _Entry(table, shape, len(first), bound, (0,) if lost else ())
+        piece = table.pieces[key] = _escape(entry, frame.offset)
+    values = [fast[n] for n in (*table.own_cells, *bound)]
+    values += [value for value in stack if value is not NULL]
+    free = fast[len(fast) - len(code.co_freevars) :]
+    cells = (*free, *map(CellType, values))
+    frame.fast, frame.stack = [], []
+    del fast, stack, values
+    return FunctionType(piece, frame.namespace, code.co_name, None, cells)(*first)
 
 
 def raise_at(frame: Frame, error: BaseException) -> Any:
@@ -59,7 +83,8 @@ def _enter(kind: str, frame: Frame, stack: list[Any], results: int = 0) -> Any:
     key = kind, frame.offset, empty, shape
     piece = table.pieces.get(key)
     if piece is None:
-        entry = _Entry(table, [n for n, missing in enumerate(empty) if missing], shape)
+        unbound = [n for n, missing in enumerate(empty) if missing]
+        entry = _Entry(table, shape, count, (), unbound)
         piece = table.pieces[key] = _MAKE[kind](entry, frame.offset, results)
     cells = [CellType(value) for value, filled in zip(stack, shape) if filled]
     if code.co_freevars or table.own_cells:
@@ -69,21 +94,29 @@ def _enter(kind: str, frame: Frame, stack: list[Any], results: int = 0) -> Any:
 
 
 class _Entry:
-    """The prologue: variables arrive as arguments; cells and stack as additional free variables."""
+    """The prologue: variables come as `arguments`, of which some are `unbound`, the other `bound`
+    ones, the cells and the stack as additional free variables."""
 
-    def __init__(self, table: Bytecode, unbound: list[int], shape: tuple[bool, ...]) -> None:
+    def __init__(
+        self,
+        table: Bytecode,
+        shape: tuple[bool, ...],
+        arguments: int,
+        bound: Sequence[int],
+        unbound: Sequence[int],
+    ) -> None:
         code = self.code = table.code
-        self.table = table
-        cells = table.own_cells
-        first = len(table.slots)
-        self.names = tuple(f".{n}" for n in range(len(cells) + sum(shape)))
+        self.table, self.arguments, cells = table, arguments, table.own_cells
+        place = len(table.slots)
+        self.names = tuple(f".{n}" for n in range(len(cells) + len(bound) + sum(shape)))
         out = _emit("COPY_FREE_VARS", len(code.co_freevars) + len(self.names)) + _emit("RESUME")
         for slot in unbound:
             out += _emit("DELETE_FAST", slot)
-        for n, slot in enumerate(cells):
+        for slot in (*cells, *bound):
             # locals() takes a cell for one only where a MAKE_CELL was run
-            out += _emit("MAKE_CELL", slot) + _take(first + n) + _emit("STORE_FAST", slot)
-        place = first + len(cells)
+            out += _emit("MAKE_CELL", slot) if slot in cells else b""
+            out += _take(place) + _emit("STORE_FAST", slot)
+            place += 1
         for filled in shape:
             out += _take(place) if filled else _emit("PUSH_NULL")
             place += filled
@@ -95,7 +128,7 @@ class _Entry:
             co_code=body,
             co_linetable=lines,
             co_exceptiontable=table,
-            co_argcount=code.co_nlocals,
+            co_argcount=self.arguments,
             co_posonlyargcount=0,
             co_kwonlyargcount=0,
             co_freevars=code.co_freevars + self.names,
@@ -117,7 +150,7 @@ def _truth(entry: _Entry, offset: int, results: int) -> CodeType:
     return entry.rebuild(entry.bytes + body, lines)
 
 
-def _escape(entry: _Entry, offset: int, results: int) -> CodeType:
+def _escape(entry: _Entry, offset: int) -> CodeType:
     head = entry.bytes + _emit("JUMP_FORWARD", entry.table.way_in(offset) // 2)
     shift = len(head) // 2
     handlers = b"".join(
@@ -140,7 +173,6 @@ def _raise(entry: _Entry, offset: int, results: int) -> CodeType:
 _MAKE: dict[str, Callable[[_Entry, int, int], CodeType]] = {
     "window": _window,
     "truth": _truth,
-    "escape": _escape,
     "raise": _raise,
 }
 

@@ -83,8 +83,11 @@ class State:
         and raises in the user's code."""
         if isinstance(error, CompileError):
             raise error.with_traceback(None)  # its text says where in the user's code it was
-        if isinstance(error, WouldRaise):
-            error.with_traceback(None)  # it would keep the values of the call
+        if isinstance(error, WouldRaise):  # tracebacks would keep the values of the call
+            error.with_traceback(None)
+            error.__context__ = None
+            if error.error is not None:
+                error.error.with_traceback(None)
         return Failed(error)
 
     def settle(self, failed: Failed, value: Any) -> Any:

@@ -62,7 +62,22 @@ def replaces_a_result(x):
     return product
 
 
-@pytest.mark.parametrize("function", [lets_go, catches, replaces_a_result])
+def left_by_an_error(x):
+    def numbers():
+        try:
+            yield 1
+        finally:
+            events.append("closed")
+
+    try:
+        for number in numbers():
+            x = x + ""[number]
+    except IndexError:
+        events.append("caught")
+    return x
+
+
+@pytest.mark.parametrize("function", [lets_go, catches, replaces_a_result, left_by_an_error])
 def test_values_die_when_they_die_in_eager(function):
     x = torch.tensor([1.0, 2.0])
     compiled = torch.compile(function, backend="eager")
@@ -77,6 +92,24 @@ def test_values_die_when_they_die_in_eager(function):
     finally:
         gc.enable()
     assert runs[0] == runs[1] == runs[2]
+
+
+def test_an_error_leaves_no_iterator_open():
+    def numbers():
+        try:
+            yield 1
+        finally:
+            events.append("closed")
+
+    def f(x):
+        for number in numbers():
+            x = x + ""[number]
+        return x
+
+    events.clear()
+    with pytest.raises(IndexError) as caught:
+        torch.compile(f, backend="eager")(torch.tensor([1.0]))
+    assert events == ["closed"], caught  # which holds the traceback
 
 
 def failing_generator(x):
