@@ -42,11 +42,15 @@ def step(frames: list[Frame], stop: Stop) -> bool:
     operands = stack[len(stack) - stop.operands :]
     windowless = stop.name == "FOR_ITER"  # then the traceback lacks this frame's line
     try:
-        if windowless:
-            _next_item(frame, stop)
-            return False
         handled = frame.exc is not None or len(frames) > 1
-        if handled and being_handled(frames) is not None:
+        handled = handled and being_handled(frames) is not None
+        if windowless:
+            if handled:
+                _handling(being_handled(frames), _next_item, frame, stop)
+            else:
+                _next_item(frame, stop)
+            return False
+        if handled:
             value = _handling(being_handled(frames), _run(stop), frame, operands, stop.results)
         elif _is_plain(stop, operands):
             windowless = True

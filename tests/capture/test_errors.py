@@ -120,3 +120,21 @@ def test_a_name_the_lab_does_not_have_is_the_users_error_under_fullgraph_too():
         with pytest.raises(AttributeError, match="labcore' has no attribute 'rellu'") as got:
             torch.compile(misspelled, backend="eager", fullgraph=fullgraph)(torch.ones(2))
         assert (got.value.name, got.value.obj) == ("rellu", torch)
+
+
+def test_an_error_of_an_iterator_knows_the_one_being_handled():
+    def fails(x):
+        yield x
+        raise KeyError("later")
+
+    def f(x):
+        try:
+            int("first")
+        except ValueError:
+            for t in fails(x):
+                x = x + t
+        return x
+
+    with pytest.raises(KeyError) as caught:
+        torch.compile(f, backend="eager")(x4())
+    assert repr(caught.value.__context__) == repr(pytest.raises(ValueError, int, "first").value)
