@@ -89,8 +89,9 @@ peers: .peers/.ok
 bench: env
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -m labcore.measure.bench $(BENCH_ARGS)
 
-# LAB_FUZZ_EXAMPLES=20000 for longer.
+# LAB_FUZZ_EXAMPLES=20000 for longer; FUZZ_ARGS="--seed 20000" for other programs.
 fuzz: env
+	$(BIN)/python -m tests.capture.random_programs.campaign --jobs $(JOBS) $(FUZZ_ARGS)
 	$(BIN)/pytest -q -n $(JOBS) --timeout 0 -m fuzz --hypothesis-profile fuzz tests
 
 # Run every notebook anew and store what it shows, without timestamps or this machine's paths.

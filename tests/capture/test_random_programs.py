@@ -1,126 +1,80 @@
-"""Random straight-line programs with calls, tuples, lists and branches on constants, against
-eager."""
+"""Random programs of whole Python, eager against compiled. `make fuzz` runs thousands."""
 
 from __future__ import annotations
 
-import linecache
-from itertools import count
+import ast
+from dataclasses import replace
 
 import pytest
-from hypothesis import given, strategies as st
 
-import labcore as torch
+from .random_programs.campaign import Way, run
+from .random_programs.comparing import Tally
+from .random_programs.program import program
+from .random_programs.shrinking import shrunk
+from .random_programs.worlds import World, compiled_source
 
-from .differential import captured
+PROGRAMS, CHUNK = 120, 20
 
-NAMES = ("x", "y", "z")
-UNARY = (
-    "-{}",
-    "{}.relu()",
-    "torch.sigmoid({})",
-    "abs({})",
-    "({},)[0]",
-    "[{}][-1]",
-    "{}[:]",
-    "scale({})",
-    "scale({}, k=2.5)",
-    "{}.view(2, 2).T.reshape(4)",
-    "(lambda t: t * K)({})",
-    "{}[None][0]",
-    "first({}, n)",
-)
-BINARY = (
-    "{} + {}",
-    "{} - {}",
-    "{} * {}",
-    "torch.maximum({}, {})",
-    "torch.where({} > 0, {}, 1.5)",
-    "combine({}, {})",
-    "combine(b={}, a={})",
-    "({} if n > 2 else {})",
-    "sum([{}, {}], start=0.5)",
-    "variadic({}, {}, n)",
-)
-SCALARS = (
-    "n",
-    "2",
-    "-1.5",
-    "K",
-    "n + 1",
-    "len(x)",
-    "x.shape[0] * 0.5",
-    "True",
-    "(n, 2)[1]",
-    "n // 2",
-    "-0.0",
-)
-PREAMBLE = """\
-def scale(t, k=3):
-    return t * k + 1
 
-def combine(a, b):
-    c, d = b, a
-    return (c - d, [c, d])[0]
+@pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
+def test_random_programs(first):
+    tally = Tally()
+    for seed in range(first, first + CHUNK):
+        source = program(seed)
+        found = run(source, seed, tally, replace(Way.of(seed), backend="eager"))
+        assert found is None, f"seed {seed}\n{source}\n{found}"
+    assert tally.programs == CHUNK and not tally.overtime
+    assert tally.graphs > CHUNK  # they compute something
 
-def first(t, *rest):
-    return t if not rest else t + rest[0]
 
-def variadic(*parts):
-    total = 0
-    for i, part in enumerate(parts):
-        total = total + part * i
-    return total
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_random_programs_on_other_backends(backend):
+    for seed in range(3):
+        found = run(program(seed), seed, way=Way(backend, 0.0, False))
+        assert found is None, f"seed {seed}\n{program(seed)}\n{found}"
 
+
+MODULE = """
+LOG, WEIGHT = [], torch.ones(2)
+def between(n):
+    pass
+def inputs(n):
+    return (WEIGHT * n, n, LOG, {"a": WEIGHT}), {}
 """
-_numbers = count()
+# What a run tells apart: if one of these two were compiled as the other, it would be seen.
+TOLD_APART = {
+    "value": ("return x + 1", "return x + 2"),
+    "type": ("return n == 1", "return 1"),
+    "identity": ("return [x, x]", "return [x, x.clone()]"),
+    "sharing": ("return x, x[:]", "return x, x.clone()"),
+    "mutation": ("log.append(n)", "log.insert(0, n)"),
+    "events": ("note(log); log.append(x)", "log.append(x); note(log)"),
+    "printed": ("print(n)", "print(n + 1)"),
+    "error": ("raise ValueError(n)", "raise ValueError(str(n))"),
+    "context": (
+        "try: log[9]\n    except IndexError: raise ValueError",
+        "try: log[9]\n    except IndexError: raise ValueError from None",
+    ),
+    "line": ("x[n, n]", "\n    x[n, n]"),
+    "key order": ("return {**d, 'b': x}", "return {'b': x, **d}"),
+    "warning": ("import warnings; warnings.warn('a')", "import warnings; warnings.warn('b')"),
+    "generator": ("it = (a for a in d); next(it); return it", "return (a for a in d)"),
+}
 
 
-@st.composite
-def expressions(draw, depth=2):
-    if depth == 0:
-        return draw(st.sampled_from(NAMES))
-    sub = expressions(depth - 1)
-    kind = draw(st.integers(0, 2))
-    if kind == 0:
-        return draw(st.sampled_from(UNARY)).format(draw(sub))
-    if kind == 1:
-        return "(" + draw(st.sampled_from(BINARY)).format(draw(sub), draw(sub)) + ")"
-    return f"({draw(sub)} {draw(st.sampled_from('+-*'))} {draw(st.sampled_from(SCALARS))})"
+@pytest.mark.parametrize("kind", TOLD_APART)
+def test_what_is_told_apart(kind):
+    def seen(body):
+        source = f"{MODULE}def f(x, n, log, d):\n    {body}\n"
+        world = World(compiled_source(source, "<told apart>"))
+        return [world.call(world.scope["f"], n) for n in (1, 2)]
+
+    one, other = TOLD_APART[kind]
+    assert seen(one) == seen(one)
+    assert seen(one) != seen(other)
 
 
-@st.composite
-def statements(draw, indent="    ", depth=1):
-    name, other = draw(st.sampled_from(NAMES)), draw(st.sampled_from(NAMES))
-    kind = draw(st.integers(0, 6 if depth else 3))
-    if kind <= 2:
-        return f"{indent}{name} = {draw(expressions())}\n"
-    if kind == 3:
-        return f"{indent}{name}, {other} = {draw(expressions(1))}, {draw(expressions(1))}\n"
-    body = "".join(draw(st.lists(statements(indent + "    ", depth - 1), min_size=1, max_size=2)))
-    if kind == 4:
-        sign, number = draw(st.sampled_from((">", "==", "<="))), draw(st.integers(0, 4))
-        return f"{indent}if n {sign} {number}:\n{body}"
-    if kind == 5:
-        return f"{indent}for i in range({draw(st.integers(0, 3))}):\n{body}"
-    return f"{indent}for {name} in ({draw(expressions(1))}, {other}):\n{body}"
-
-
-@st.composite
-def programs(draw):
-    body = "".join(draw(st.lists(statements(), min_size=1, max_size=4)))
-    result = draw(
-        st.sampled_from(("x", "(x, y, z)", "[x, (y, n)]", "{'a': x, 'b': [y, z]}", "(x, x, K)"))
-    )
-    return f"{PREAMBLE}def f(x, y, z, n):\n{body}    return {result}\n"
-
-
-@pytest.mark.fuzz
-@given(programs(), st.integers(0, 4))
-def test_random_programs(source, n):
-    path = f"<random program {next(_numbers)}>"
-    linecache.cache[path] = (len(source), None, source.splitlines(True), path)
-    scope = {"torch": torch, "K": 2}
-    exec(compile(source, path, "exec"), scope)
-    tensors = [torch.tensor([1.0, -2.0, 0.5, -0.0]) * (k + 1) for k in range(3)]
-    captured(scope["f"], *tensors, n)
-    captured(scope["f"], tensors[0], tensors[1], tensors[0], n)
+def test_a_program_shrinks_to_what_counts():
+    source = "def f(a):\n    for b in a:\n        if b:\n            g(a, b + 1)\n    return a\n"
+    small = shrunk(source, lambda text: "g(" in text and ast.parse(text) is not None)
+    assert small == "def f(a):\n    g(a, None)"

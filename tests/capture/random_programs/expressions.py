@@ -1,0 +1,167 @@
+"""The templates of expressions, by the type they have.
+
+T tensor, Z tensor of one number, I int, F float, S str, Q bool, L list of tensors, K list of ints,
+D dict from str to tensor, M dict from int to int, U set of ints, TT pair of tensors, W deque of
+ints, O Box, P Point (a dataclass), E exception, FN function from tensor to tensor, GEN iterator of
+tensors, X any.
+"""
+
+from __future__ import annotations
+
+from .writer import Template
+
+LEAVES: dict[str, tuple[str, ...]] = {
+    "T": ("torch.ones(2)", "WEIGHT"),
+    "Z": ("torch.tensor(2.0)",),
+    "I": ("0", "1", "2", "3", "-1"),
+    "F": ("0.5", "2.0", "-0.0"),
+    "S": ("'a'", "'b'", "'ab'", "''"),
+    "Q": ("True", "False"),
+    "L": ("[]", "STOCK"),
+    "K": ("[]", "[1, 2]", "NUMBERS"),
+    "D": ("{}", "TABLE"),
+    "M": ("{}", "{1: 2}", "CACHE"),
+    "U": ("set()", "SEEN"),
+    "TT": ("(WEIGHT, WEIGHT)", "(torch.ones(2), WEIGHT)"),
+    "W": ("collections.deque()", "QUEUE"),
+    "O": ("SHARED",),
+    "P": ("Point(WEIGHT)", "POINT"),
+    "E": ("ValueError('leaf')", "KeyError('leaf')", "Custom(1)"),
+    "FN": ("double", "torch.relu", "SHARED.scale"),
+    "GEN": ("iter(STOCK)", "gen(WEIGHT, 2)"),
+}
+
+_TEXTS: dict[str, str] = {
+    "T": """
+        4 @T + @T | @T - @T | @T * @T | 2 @T * @I | @T * @F | (@T).relu() | -(@T) | abs(@T)
+        torch.maximum(@T, @T) | torch.where(@T > 0, @T, @T) | 3 @FN(@T) | @T / 2 | (@T).clone()
+        raise 2 @L[@I] | raise 2 @D['a'] | raise @D[@S] | 2 @D.get('a', @T) | @TT[@I % 2] | 2 @O.t
+        @O.twice() | @O.total | @P.t | @P.moved(@I).t | sum(@L, @T)
+        sum([@T{$a:T} for $a in @L], @T)
+        2 (@T if @Q else @T) | (lambda $a, $b=@I: @T{$a:T,$b:I})(@T) | next(iter(@L), @T)
+        functools.reduce(lambda $a, $b: $a + $b, @L, @T) | break (@Z and @T) | @T * @Z
+        (@T).detach() | (@T).view(-1) | (@T)[0] + @T | @T * len(@L) | (@T).clone().mul_(@F)
+        torch.stack(@TT).sum(0) | torch.cat(@TT)[:2] | sum(@GEN, @T) | raise list(@GEN)[-1]
+        @O(@T) | break observe(@T) | star(@T, *@L, k=@I) | star(**@D, k=@I) | operator.add(@T, @T)
+        functools.partial(add, @T)(@T) | attempt(@T, @I) | guarded(@T, @I) | nests(@T, @I)
+        break max(@TT, key=lambda $a: $a.sum().item()) | ($a := @T) + $a | @I and @T or @T
+        ($a[0] if ($a := @L) else @T) | deep(@T, @I % 4) | break (@T).add_(1) | (@T).new_zeros(2)
+        make(@I)(@T) | add(@T, b=@T) | add(b=@T, a=@T) | cached(@T) | raise getattr(@O, 'none')
+        getattr(@O, 't') | (@O + @T).t | Sub(@T, @I).twice() | Box.twice(@O) | managed(@T, @I)
+        raise helper(@T, @I) | 2 helper(@T, @I) | other(@T, k=@I) | 2 other(@T) | dispatch(@X)
+        [@T{$a:T} for $a in (@T,)][0] | torch.zeros_like(@T) | (@T).exp().log()
+        maybe(@I, @T) or @T
+        -@O.t | +@T | (@T)[None][0] | @T + (lambda: @T)() | [*@TT][-1] | (@T, @I)[0]
+    """,
+    "Z": "3 (@T).sum() | (@T)[0] | (@T).mean() | @Z + @Z | @Z * @I | (@T).amax()",
+    "I": """
+        2 @I + @I | @I - 1 | @I * 2 | @I % 3 | @I // 2 | len(@L) | len(@D) | len(@U) | raise @K[@I]
+        sum(@K) | max(@I, @I) | min(@K, default=0) | @M.get(@I, 0) | raise @M[@I] | @O.k | @P.k
+        int(@Q) | @T.shape[0] | (@T).ndim | (@I if @Q else @I) | break int(@Z.item()) | raise @W[0]
+        len(@S) | sum($a for $a in @K) | @I & 3 | (@I ** 2) % 5 | -(@I) | (@I or @I) | (@I and @I)
+        @K.count(@I) | @S.count('a') | len(@W) | raise 10 // @I | raise int(@S) | raise ord(@S)
+        break noise(@I) | len(@O) | bump() | Color.RED.value | Box.KIND | divmod(@I, 3)[1] | COUNT
+        Color(1 + @I % 2).value | ($a := @I) + $a | next($a for $a in [*@K, @I])
+        @O.items.__len__()
+        sum(1 for $a in @L if @Q{$a:T}) | @P.area | abs(@I) | raise {'a': 1}[@S] | int(@F)
+        tally(@K)
+        raise check(@I) | (@T).size(0) | max(@K, default=@I) | (lambda: @I)() | @O.count('x')
+        sum(map(abs, @K)) | len([*@GEN]) | (0, *@K)[-1] | pow(2, @I % 4) | hash(@I) % 5
+        measure(@K)
+    """,
+    "F": """
+        @F * 2 | @F + @I | float(@I) | break @Z.item() | math.floor(@F) + 0.5 | round(@F, 1)
+        @I / 4
+    """,
+    "S": """
+        f"{@I}" | f"{@I}-{@S!r:>4}" | @S + @S | (@S).upper() | str(@I) | @S * 2 | '%d' % @I
+        '{}:{}'.format(@I, @S) | @O.name | type(@X).__name__ | repr(@I) | (@S if @Q else @S)
+        ','.join(str($a) for $a in @K) | ','.join(sorted(@D)) | str(Color.RED) | @S[::-1] | @S[:1]
+        f"{@F:.2f}" | Color.BLUE.name | '-'.join([@S, @S]) | repr(@K) | str(@M)
+        (@S).replace('a', 'c')
+        @O.__class__.__name__ | raise @S[0] | str(@E) | f"{@O}" | repr((@I, @S))
+        @FN.__class__.__name__
+    """,
+    "Q": """
+        3 @I > @I | @I == @I | @Q and @Q | @Q or @Q | not @Q | @T is @T | @I in @K | 'a' in @D
+        @I in @U | isinstance(@X, (list, dict)) | 0 < @I < 3 | bool(@L) | any($a > 1 for $a in @K)
+        all(@Q{$a:I} for $a in @K) | 2 break bool(@Z > 0) | @O is @O | @L is @L | @S.startswith('a')
+        hasattr(@O, 'k') | callable(@X) | @K == @K | bool(@O) | @X is None
+        issubclass(type(@O), Box)
+        @O == @O | @S == @S | @M == @M | isinstance(@O, Sub) | @I not in @M | @I != @I | @U <= @U
+        break any($a.sum() > 0 for $a in @L) | hasattr(@X, 'items') | @I in @O | @K < @K
+        @D is TABLE
+    """,
+    "L": """
+        3 [@T, @T] | 2 [@T{$a:T} for $a in @L] | [$a for $a in @L if @Q{$a:T}] | @L[:2] | @L[::-1]
+        list(@TT) | list(@D.values()) | (@L + @L)[:4] | list(map(@FN, @L)) | [*@L, @T][:4]
+        2 @O.items
+        break sorted(@L, key=lambda $a: -$a.sum().item()) | list(@GEN) | list(reversed(@L))
+        @L.copy()
+        [$a + $b for $a, $b in zip(@L, @L)] | list(itertools.chain(@L, @TT))[:4] | [@T] * 2
+        [@T{$a:I} for $a in range(@I % 3)] | list(filter(lambda $a: @Q{$a:T}, @L)) | spread(@T)[:3]
+        [$a * $b for $a in @TT for $b in @K][:3] | ($a := @L) or [@T]
+        [$b for $a, $b in @D.items()]
+        list(itertools.islice(@GEN, 2)) | (lambda *$a: list($a))(*@TT) | collect(@GEN)
+    """,
+    "K": """
+        2 [@I, @I] | [@I{$a:I} for $a in range(3)] | list(range(@I % 4)) | sorted(@K) | @K[:2]
+        sorted(@U) | [*@K, @I][:4] | list(@M) | list(@M.values())[:4] | list(@W) | [len(@S)]
+        [$a for $a, $b in enumerate(@L)] | list(map(abs, @K)) | [$a for $a in @K if $a % 2]
+        sorted(@K, key=lambda $a: -$a) | [$a * $b for $a, $b in zip(@K, range(3))] | [*@U]
+        [$a for $b in [@K, @K] for $a in $b][:4] | (@K * 2)[:4] | list(@S.encode())[:2]
+    """,
+    "D": """
+        2 {'a': @T, 'b': @T} | {$a: @T{$a:S} for $a in 'ab'} | dict(@D) | {**@D, 'c': @T} | @D | @D
+        dict(a=@T) | {$a: $b * 2 for $a, $b in @D.items()} | dict(zip('ab', @L)) | @D.copy()
+        {$a: $b for $a, $b in @D.items() if @Q{$a:S,$b:T}} | keep(**@D)
+    """,
+    "M": """
+        2 {@I: @I} | {$a: @I{$a:I} for $a in @K} | dict(@M) | {**@M, @I: @I} | dict(enumerate(@K))
+        dict(collections.Counter(@K)) | dict.fromkeys(@K, @I) | {$b: $a for $a, $b in @M.items()}
+    """,
+    "U": "2 {@I, @I} | set(@K) | {@I{$a:I} for $a in @K} | @U | @U | @U & @U | @U - {@I} | set(@M)",
+    "TT": """
+        4 (@T, @T) | @TT[::-1] | (*@TT,) | pair(@T) | (@T,) * 2 | tuple([@T, @T]) | pair(b=@T, a=@T)
+    """,
+    "W": "collections.deque(@K, maxlen=4) | collections.deque([@I]) | collections.deque(@W)",
+    "O": """
+        3 Box(@T, @I) | (@O if @Q else @O) | Sub(@T, @I) | @O.same() | Box(@T) | @O.made(@I)
+        @O + @T
+        Box.of(@T) | Sub.of(@T) | Box(t=@T, k=@I)
+    """,
+    "P": "2 Point(@T, @I) | dataclasses.replace(@P, k=@I) | Point(t=@T) | @P.moved(@I) | POINT",
+    "E": "ValueError(@S) | Custom(@I) | KeyError(@I) | RuntimeError() | IndexError(@S, @I)",
+    "FN": """
+        2 (lambda $a: @T{$a:T}) | @O.scale | functools.partial(add, @T) | make(@I)
+        (@FN if @Q else @FN)
+        twice(@FN) | @O
+    """,
+    "GEN": """
+        2 gen(@T, @I) | (@T{$a:T} for $a in @L) | iter(@L) | chained(@L) | map(@FN, @L)
+        tidy(@T, @I) | reversed(@L) | iter(@TT) | Countdown(@T, @I)
+    """,
+}
+
+
+def _parse(texts: str) -> list[Template]:
+    """Templates separated by bars and line ends, each after its flavour and weight, if any."""
+    found = []
+    for text in texts.replace("@D | @D", "@D \x00 @D").replace("@U | @U", "@U \x00 @U").split("\n"):
+        for part in text.split(" | "):
+            words, flavour, weight = part.strip().replace("\x00", "|"), "", 1.0
+            first, _, rest = words.partition(" ")
+            if first in ("break", "raise"):
+                flavour, words = first, rest
+                first, _, rest = words.partition(" ")
+            if first.isdigit() and rest[:1] not in "<>=+-*/%&|":
+                weight, words = float(first), rest
+                first, _, rest = words.partition(" ")
+                if first in ("break", "raise"):
+                    flavour, words = first, rest
+            if words:
+                found.append(Template(words, weight, flavour=flavour))
+    return found
+
+
+EXPRESSIONS: dict[str, list[Template]] = {kind: _parse(texts) for kind, texts in _TEXTS.items()}

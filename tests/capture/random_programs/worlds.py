@@ -1,0 +1,82 @@
+"""A program in a namespace of its own, called again and again.
+
+In: source text.  Out: for each call, all there is to see of it, as plain data.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import linecache
+import sys
+import warnings
+from collections.abc import Callable
+from types import CodeType, ModuleType
+from typing import Any
+from unittest.mock import patch
+
+import labcore as torch
+from labcore.compiler import disable, graph_break
+
+from .describing import Describer
+
+
+class World:
+    """One run of the program's module; `f` is called as it is, or compiled."""
+
+    def __init__(self, code: CodeType, exact: bool = True) -> None:
+        self.describe = Describer(code.co_filename, exact)
+        self.events: list[Any] = []
+        module = ModuleType(code.co_filename)
+        self.scope: dict[str, Any] = vars(module)
+        self.scope |= {
+            "torch": torch,
+            "disable": disable,
+            "graph_break": graph_break,
+            "note": disable(self._note),
+        }
+        with patch.dict(sys.modules, {module.__name__: module}):  # dataclasses look it up
+            exec(code, self.scope)
+
+    def _note(self, value: Any) -> None:
+        """What it is right now, not what becomes of it."""
+        self.describe.start()
+        self.events.append(self.describe(value))
+
+    def call(self, function: Callable[..., Any], number: int) -> Any:
+        """Everything that can be observed of one call, and of the world after it."""
+        self.scope["between"](number)
+        args, kwargs = self.scope["inputs"](number)
+        self.events.clear()
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            try:
+                outcome = "returned", function(*args, **kwargs)
+            except Exception as error:
+                outcome = "raised", error
+        self.describe.start()
+        seen = {
+            "outcome": (outcome[0], self.describe(outcome[1])),
+            "arguments": self.describe([args, kwargs]),
+            "printed": printed.getvalue(),
+            "events": list(self.events),
+            "warnings": [
+                (w.category.__name__, str(w.message), w.lineno)
+                for w in warned
+                if w.category is not RuntimeWarning and w.filename == self.describe.path
+            ],
+            "world": self._world(),
+        }
+        return seen
+
+    def _world(self) -> Any:
+        names = [name for name in self.scope if name.isupper() or name[0].isupper()]
+        return [(name, self.describe(self.scope[name])) for name in names]
+
+
+def compiled_source(source: str, path: str) -> CodeType:
+    linecache.cache[path] = (len(source), None, source.splitlines(True), path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SyntaxWarning)
+        return compile(source, path, "exec")
