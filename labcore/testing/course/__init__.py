@@ -4,6 +4,9 @@
     memory.py     arrays that count their accesses
     lesson00.py   three passes, a lazy wrapper, the same answer
     lesson01.py   formulas, a report, a launch cost
+    lesson02.py   a loop that unrolls, the edges of a graph, a backend, one graph
+    lesson05.py   one region, two events, no branch, one report, a bill
+    facts.py      what the compiler did with some calls
 
 In: what a student wrote, as a value handed over (a check never looks up a name of theirs).  Out:
 a `Result`: every fact as *expected, found*, then "Public checks passed." or the belief that most
@@ -18,6 +21,19 @@ from .lesson01 import (
     formulas as formulas,
     launch_cost as launch_cost,
     report as report,
+)
+from .lesson02 import (
+    edges as edges,
+    one_graph as one_graph,
+    own_backend as own_backend,
+    repeat as repeat,
+)
+from .lesson05 import (
+    bill as bill,
+    gathered as gathered,
+    no_branch as no_branch,
+    one_region as one_region,
+    two_events as two_events,
 )
 from .memory import CountingList as CountingList, Memory as Memory
 from .result import Fact as Fact, Result as Result

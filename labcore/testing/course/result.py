@@ -68,13 +68,13 @@ class Unusable(Exception):
         self.expected, self.found = expected, found
 
 
-def checked(check: Callable[[Any], Result]) -> Callable[[Any], Result]:
+def checked(check: Callable[..., Result]) -> Callable[..., Result]:
     """A check that tells about an answer it cannot use instead of failing itself."""
 
     @wraps(check)
-    def run(answer: Any) -> Result:
+    def run(*answers: Any) -> Result:
         try:
-            return check(answer)
+            return check(*answers)
         except _NotBegun:
             return NOT_BEGUN
         except Unusable as unusable:

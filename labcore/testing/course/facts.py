@@ -1,0 +1,65 @@
+"""What the compiler did with some calls, as counts for a check.
+
+In: a function and calls.  Out: `Seen`: captures after each call, graphs, kernels, breaks, values.
+Invariant: everything is read off the trace of those very calls, so no count can disagree with
+what a widget or a log shows of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...trace import GraphBreak, GraphCaptured, KernelReady, Recorder, record
+from .result import ask, begun
+
+
+@dataclass(frozen=True)
+class Seen:
+    """`values`: one result a call.  `captures`: graphs captured so far, after each call.
+
+    `regions`: graphs of the first call.  `places`: where a break was met, each place once.
+    """
+
+    values: tuple[Any, ...]
+    captures: tuple[int, ...]
+    trace: Recorder
+
+    @property
+    def regions(self) -> int:
+        return self.captures[0]
+
+    @property
+    def places(self) -> int:
+        return len(self.trace.of(GraphBreak))
+
+    @property
+    def kernels(self) -> int:
+        return len(self.trace.of(KernelReady))
+
+    def operations(self, graph: int = 0) -> list[str]:
+        """The names of the operations of one captured graph, in order."""
+        nodes = self.trace.of(GraphCaptured)[graph].nodes
+        return [target for _, op, target, _ in nodes if op == "call_function"]
+
+
+def seen(fn: Any, *calls: Sequence[Any], **options: Any) -> Seen:
+    """Compile a student's function and call it; its error, `...` or None is an outcome."""
+    told: Seen = ask(_seen, ask(lambda: fn), calls, options)
+    for value in told.values:
+        begun(value)
+    return told
+
+
+def _seen(fn: Callable[..., Any], calls: Sequence[Sequence[Any]], options: dict[str, Any]) -> Seen:
+    from ... import compile as compile_function
+
+    compiled = compile_function(fn, **options)
+    values: list[Any] = []
+    captures: list[int] = []
+    with record() as recorder:
+        for arguments in calls:
+            values.append(compiled(*arguments))
+            captures.append(len(recorder.of(GraphCaptured)))
+    return Seen(tuple(values), tuple(captures), recorder)
