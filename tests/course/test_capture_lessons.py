@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import labcore as torch
+from labcore import trace
 from labcore.testing import course
 
 PASSED = "Public checks passed."
@@ -190,3 +191,19 @@ def early(x, report):
 )
 def test_gathered(fn, word):
     assert word in repr(course.gathered(fn))
+
+
+@pytest.mark.parametrize(
+    ("fn", "word"),
+    [
+        (lambda recorder, us: us * len(recorder.of(trace.Handover)), PASSED),
+        (lambda recorder, us: us * len(recorder.of(trace.GraphBreak)), "a call pays whenever"),
+        (lambda recorder, us: len(recorder.of(trace.Handover)), "each costs its microseconds"),
+        (lambda recorder, us: "160", "expected a number of µs"),
+        (lambda recorder, us: ..., "Not begun"),
+    ],
+)
+def test_bill(fn, word):
+    told = repr(course.bill(fn))
+    assert word in told
+    assert word != PASSED or "4 layers, 8 crossings, in µs: expected 160, found 160" in told

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...trace import GraphBreak, GraphCaptured, KernelReady, Recorder, record
+from ...trace import GraphBreak, GraphCaptured, Handover, KernelReady, Recorder, record
 from .result import ask, begun
 
 
@@ -33,6 +33,11 @@ class Seen:
     @property
     def places(self) -> int:
         return len(self.trace.of(GraphBreak))
+
+    @property
+    def met(self) -> int:
+        """How often a call left its compiled code for Python."""
+        return len(self.trace.of(Handover))
 
     @property
     def kernels(self) -> int:

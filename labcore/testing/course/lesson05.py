@@ -134,7 +134,7 @@ def bill(fn: Any) -> Result:
     facts, belief = [], ""
     for layers in (4, 1):
         told = seen(_layered(), (_inputs()[0], layers))
-        met = 2 * layers
+        met = told.met
         (found,) = _one_number(ask(fn, told.trace, 20))
         facts.append(Fact(f"{layers} layers, {met} crossings, in µs", 20 * met, found))
         if layers == 4 and found == 20 * told.places:
