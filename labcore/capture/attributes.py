@@ -16,7 +16,7 @@ from ..guards import Source, kinds, source
 from ..tensor import Tensor
 from ..tensor.methods import Methods
 from ..tensor.size import Size
-from . import objects
+from . import objects, storing
 from .breaks import Break, WouldRaise
 from .objects import Found
 from .variables import (
@@ -28,6 +28,7 @@ from .variables import (
     ListVariable,
     MethodVariable,
     ObjectVariable,
+    SuperVariable,
     TensorVariable,
     TupleVariable,
     Variable,
@@ -79,12 +80,25 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return _of_function(vm, owner, name)
     if isinstance(owner, MethodVariable) and isinstance(owner.function, FunctionVariable):
         return _of_method(vm, owner, owner.function, name)
+    if isinstance(owner, SuperVariable):
+        return objects.find_super(vm, owner, name)
     if isinstance(owner, (TupleVariable, ListVariable, DictVariable)):
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
         if not hasattr(kind, name):
             raise WouldRaise(AttributeError(name))
         return MethodVariable(owner, name)
     raise Break("attribute", name=name, what=f"a {owner.kind}")
+
+
+def set_attribute(
+    vm: Interpreter, variable: Variable, name: str, value: Variable | None
+) -> Call | None:
+    """variable.name = value, or None: del variable.name; or the call that does it."""
+    owner = vm.look(variable)
+    found = objects.instance(vm, owner)
+    if found is None:
+        raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
+    return storing.store(vm, found, name, value)
 
 
 def _of_function(vm: Interpreter, owner: FunctionVariable, name: str) -> Variable:

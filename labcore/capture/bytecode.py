@@ -9,6 +9,7 @@ CPython's name.
     NOP                -                      PRECALL, KW_NAMES  KW_NAMES           -
     LOAD_FAST          slot                   + LOAD_CLOSURE     + ..._CHECK        no LOAD_CLOSURE
     LOAD_ATTR          (name, is a method)    or LOAD_METHOD     bit 0              bit 0
+    LOAD_SUPER_ATTR    (name, is a method)    CALL of super      bit 0              bit 0
     LOAD_GLOBAL        (name, with NULL)      NULL below         NULL below         NULL above
     CALL               (count, keywords)      KW_NAMES before    KW_NAMES before    CALL_KW: stack
     COMPARE_OP         (operator, to bool)    -                  -                  bit 4
@@ -162,6 +163,8 @@ class Bytecode:
         match op:
             case "LOAD_ATTR":
                 return ins.argval, name == "LOAD_METHOD" or V12 and bool(arg & 1)
+            case "LOAD_SUPER_ATTR":
+                return self.code.co_names[arg >> 2], bool(arg & 1)
             case "LOAD_GLOBAL":
                 return ins.argval, bool(arg & 1)
             case "CALL":

@@ -46,6 +46,11 @@ def static_entry(cls: type, name: str) -> tuple[type | None, Any]:
     return None, None
 
 
+def has_dictionary(cls: type) -> bool:
+    """May its instances be given any attribute?"""
+    return type.__dict__["__dictoffset__"].__get__(cls) != 0
+
+
 def is_fixed(cls: type) -> bool:
     """Can nobody change this class?"""
     return bool(cls.__flags__ & IMMUTABLE_TYPE) or (
@@ -58,14 +63,15 @@ class Classes:
 
     def __init__(self, builder: GuardBuilder) -> None:
         self.builder = builder
-        self._entries: dict[tuple[int, str], Entry | None] = {}
+        self._entries: dict[tuple[int, str, int], Entry | None] = {}
         self._dictionaries: dict[int, str] = {}
 
-    def entry(self, cls: type, name: str) -> Entry | None:
-        """What Python finds for `name` along the MRO of `cls`, or None."""
-        key = id(cls), name
+    def entry(self, cls: type, name: str, after: type | None = None) -> Entry | None:
+        """What Python finds for `name` along the MRO of `cls`, or None. It begins `after` a class
+        there, as super() does."""
+        key = id(cls), name, id(after)
         if key not in self._entries:
-            self._entries[key] = self._find(cls, name)
+            self._entries[key] = self._find(cls, name, after)
         return self._entries[key]
 
     def is_data_descriptor(self, raw: Any) -> bool:
@@ -74,10 +80,11 @@ class Classes:
     def is_descriptor(self, raw: Any) -> bool:
         return self.entry(type(raw), "__get__") is not None
 
-    def _find(self, cls: type, name: str) -> Entry | None:
+    def _find(self, cls: type, name: str, after: type | None) -> Entry | None:
         line = mro(cls)
         self._same_line(cls, line)
-        for place in line:
+        first = 0 if after is None else 1 + [id(c) for c in line].index(id(after))
+        for place in line[first:]:
             own = _dictionary(place)
             if name in own:
                 return self._hit(place, name, own[name])

@@ -11,13 +11,14 @@ themselves.
 
 from __future__ import annotations
 
-from types import CellType, FunctionType
+from types import CellType, FunctionType, MethodType
 
 from ..graph import Node
 from ..guards import GuardBuilder
 from .breaks import Break
 from .frame import UNBOUND, SymbolicFrame
 from .looking import Looker
+from .storing import setting
 from .variables import (
     CellVariable,
     Constant,
@@ -27,6 +28,7 @@ from .variables import (
     Lazy,
     ListVariable,
     MethodVariable,
+    ObjectVariable,
     SliceVariable,
     TensorVariable,
     TupleVariable,
@@ -180,8 +182,26 @@ class Exit:
         if isinstance(variable, IteratorVariable):
             return self._iterator(variable)
         if isinstance(variable, MethodVariable):
-            return self._named(variable.name, f"{self.build(variable.owner)}.{variable.name}")
+            return self._method(variable)
+        if isinstance(variable, ObjectVariable):
+            return self._object(variable)
         raise Break("operation", what=f"a {variable.kind} that leaves the function")
+
+    def _method(self, method: MethodVariable) -> str:
+        owner = self.build(method.owner)
+        if method.function is None:
+            return self._named(method.name, f"{owner}.{method.name}")
+        function = self.build(method.function)
+        if isinstance(method.function, FunctionVariable):
+            kind = self.builder.constant(MethodType, "MethodType")
+            return self._named(method.name, f"{kind}({function}, {owner})")
+        return self._named(method.name, f"{function}.__get__({owner})")
+
+    def _object(self, made: ObjectVariable) -> str:
+        """Made as `object.__new__` makes it; its `__init__` was followed, not to be run again."""
+        new, cls = object.__new__, made.cls
+        text = f"{self.builder.constant(new, 'new')}({self.builder.constant(cls, cls.__name__)})"
+        return self._later(made, cls.__name__.lower(), text)
 
     def _iterator(self, variable: IteratorVariable) -> str:
         if type(variable) is not IteratorVariable or variable.sequence is None:
@@ -236,5 +256,10 @@ class Exit:
                 for key, value in variable.items.items()
             ]
             self.lines += [f"{name}[{key}] = {value}" for key, value in pairs]
+        elif isinstance(variable, ObjectVariable):
+            for key, item in variable.attributes.items():
+                assert item is not None
+                text = setting(self.looker.classes, variable.cls, key)
+                self.lines.append(text.format(name, self.build(item)))
         elif isinstance(variable, CellVariable) and variable.content is not None:
             self.lines.append(f"{name}.cell_contents = {self.build(variable.content)}")

@@ -20,6 +20,7 @@ from ..tensor.modes import mode
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
 from .callables import means_something
+from .classes import Classes
 from .effects import Effects
 from .variables import (
     CellVariable,
@@ -51,7 +52,7 @@ class Looker:
         self.builder, self.varying = builder, varying
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
-        self.effects = Effects()
+        self.effects, self.classes = Effects(), Classes(builder)
         self._lazies: dict[Source, Lazy] = {}
 
     def lazy(self, source: Source, value: Any) -> Lazy:
@@ -221,11 +222,11 @@ class Looker:
         (variable.tail if variable.items is None else variable.items).append(value)
 
     def _changed_is_nothing_else(self) -> None:
-        """A list that is changed must not be what another one was taken for."""
+        """What is changed must not be what another object was taken for."""
         written = self.effects.written
-        others = [v for v in self.known.values() if isinstance(v, ListVariable)]
+        others = [v for v in self.known.values() if isinstance(v, Mutable)]
         for one in written:
-            for other in others:
+            for other in [v for v in others if type(v.value) is type(one.value)]:
                 if other is not one and (other not in written or id(other) < id(one)):
                     self._different(one, other)
 

@@ -26,7 +26,15 @@ from typing import TYPE_CHECKING, Any
 from ..guards import Source, kinds, source
 from .breaks import Break, WouldRaise
 from .classes import Entry, static_entry
-from .variables import Call, Constant, FunctionVariable, MethodVariable, ObjectVariable, Variable
+from .variables import (
+    Call,
+    Constant,
+    FunctionVariable,
+    MethodVariable,
+    ObjectVariable,
+    SuperVariable,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from .interpreter.core import Interpreter
@@ -199,6 +207,21 @@ def _slot(vm: Interpreter, owner: Instance, raw: MemberDescriptorType) -> Variab
         )
         raise WouldRaise(error) from None
     return vm.lazy(owner.source.attribute(name), value)
+
+
+def find_super(vm: Interpreter, owner: SuperVariable, name: str) -> Found:
+    """super().name: the MRO behind a class is asked, never the instance."""
+    entry = vm.classes.entry(owner.cls, name, after=owner.after)
+    if entry is None or name == "__class__":
+        if hasattr(super, name):
+            raise Break("attribute", name=name, what="a super object")
+        raise WouldRaise(AttributeError(f"'super' object has no attribute {name!r}", name=name))
+    if owner.of_class:
+        return through_class(vm, owner.cls, name, entry)
+    known = instance(vm, owner.owner)
+    if known is None:
+        raise Break("attribute", name=name, what="a super object")
+    return bound(vm, known, name, entry)
 
 
 def class_constant(vm: Interpreter, cls: type) -> Constant:

@@ -5,6 +5,7 @@
     containers.py     tuples, lists, dicts      calls.py        CALL, functions
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
     fold.py           constants, computed       identity.py     `is`
+    instances.py      classes that are called
     attribute_access.py   x.name, x.name = ...
 """
 
@@ -14,6 +15,7 @@ from . import (
     calls as calls,
     containers as containers,
     control as control,
+    instances as instances,
     locals as locals,
     operators as operators,
     reductions as reductions,

@@ -36,7 +36,7 @@ Args = list[Variable]
 Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call"]
 
 EFFECT_NAMES = (
-    "breakpoint delattr dir eval exec globals id input locals open print setattr vars __import__"
+    "breakpoint dir eval exec globals id input locals open print vars __import__"
 )
 
 

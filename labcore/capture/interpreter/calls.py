@@ -33,6 +33,7 @@ from .builtin_calls import call_builtin, call_method
 from .control import iterate
 from .core import Interpreter
 from .fold import python_value
+from .instances import call_class, makes_instances
 from .table import opcode
 
 
@@ -97,6 +98,9 @@ def call(
             call(vm, frame, special, args, kwargs)
         else:
             frame.stack.append(special)
+        return
+    if isinstance(function, Constant) and makes_instances(vm, function.value):
+        call_class(vm, frame, function.value, args, kwargs)
         return
     result = _result(vm, function, args, kwargs)
     if isinstance(result, Call):

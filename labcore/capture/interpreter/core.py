@@ -24,7 +24,6 @@ from ...guards import GuardBuilder, Source, kinds, source
 from ...trace import Origin, in_detail, listening
 from ..breaks import Break, WouldRaise
 from ..bytecode import bytecode
-from ..classes import Classes
 from ..frame import NULL, Continuation, SymbolicFrame, enter
 from ..frames import Frame
 from ..looking import Looker
@@ -75,7 +74,7 @@ class Interpreter:
         halt: Break | None = None,
     ) -> None:
         self.builder, self.looker = builder, Looker(builder, varying)
-        self.classes = Classes(builder)
+        self.classes = self.looker.classes
         self.reals, self.halt = reals, halt
         self.halt_step = None if halt is None else halt.step
         self.maybe_unbound: set[Variable] = set()

@@ -6,7 +6,7 @@ Invariant: only exact answers: a class that decides by its own code, or a metacl
 from __future__ import annotations
 
 from ...tensor import Tensor
-from ..attributes import find, has_attribute
+from ..attributes import find, has_attribute, set_attribute
 from ..breaks import Break
 from ..variables import (
     Call,
@@ -96,6 +96,16 @@ def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
     if len(args) == 3 and not has_attribute(vm, args[0], name):
         return args[2]
     return find(vm, args[0], name)
+
+
+@rule(setattr)
+def _setattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
+    return set_attribute(vm, args[0], python_value(vm, args[1]), args[2]) or Constant(None)
+
+
+@rule(delattr)
+def _delattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
+    return set_attribute(vm, args[0], python_value(vm, args[1]), None) or Constant(None)
 
 
 @rule(hasattr)

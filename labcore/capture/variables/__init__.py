@@ -9,6 +9,7 @@ from .functions import (
     CellVariable as CellVariable,
     FunctionVariable as FunctionVariable,
     MethodVariable as MethodVariable,
+    SuperVariable as SuperVariable,
 )
 from .values import (
     Constant as Constant,

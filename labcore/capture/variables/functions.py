@@ -54,6 +54,17 @@ class MethodVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
+class SuperVariable(Variable):
+    """super(after, owner): attributes of `owner` as its class `cls` has them behind `after`; with
+    `of_class`, `owner` is that class itself."""
+
+    after: type
+    owner: Variable
+    cls: type
+    of_class: bool
+
+
+@dataclass(eq=False, slots=True)
 class Call:
     """No value yet: what this call of a Python function will give, once the interpreter has been
     through it."""

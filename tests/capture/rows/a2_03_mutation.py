@@ -74,20 +74,17 @@ def set_changes(x, names):
     return x * len(names), "w" in names
 
 
-@pending("mutation: attribute 'value' of a _Box object is changed in place")
 def attribute_set(x):
     BOX.value = BOX.value + 1
     return x * BOX.value
 
 
-@pending("mutation: attribute 'extra' of a _Box object is changed in place")
 def attribute_deleted(x):
     BOX.extra = x
     del BOX.extra
     return x + 1, hasattr(BOX, "extra")
 
 
-@pending("side-effect-call: call of setattr(); side-effect-call: call of delattr()")
 def setattr_and_delattr(x):
     setattr(BOX, "name", 3)
     value = BOX.name

@@ -64,7 +64,6 @@ class _Child(_Base):
 BASE, CHILD = _Base(), _Child()
 
 
-@pending("new-object: an object of class super is made; attribute: attribute 'forward' ...")
 def methods(x):
     return BASE.forward(x), CHILD.forward(x), BASE.double(x), _Base.double(x)
 
@@ -74,7 +73,6 @@ def bound_method_kept(x):
     return forward(x) + _Base.forward(CHILD, x)
 
 
-@pending("attribute: attribute 'of' of class _Child; new-object: an object of class _Ch...")
 def class_method(x):
     return _Child.of(4).forward(x)
 
@@ -83,7 +81,6 @@ def property_read(x):
     return x * BASE.doubled_bias
 
 
-@pending("new-object: an object of class super is made; attribute: attribute 'forward' ...")
 def super_call(x):
     return CHILD.forward(x)
 

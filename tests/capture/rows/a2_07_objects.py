@@ -69,13 +69,11 @@ class _Vector:
 VECTOR = _Vector(1, 2)
 
 
-@pending("new-object: an object of class _Vector is made")
 def made_and_read(x):
     v = _Vector(x, 2)
     return v.a * v.b
 
 
-@pending("new-object: an object of class _Vector is made")
 def made_and_returned(x):
     return _Vector(x + 1, 2)
 
@@ -107,12 +105,10 @@ def equality_and_order(x):
     return u == v, u != v, u < v, u > v, u == 3, max(u, v).b, sorted([v, u])[0].b
 
 
-@pending("new-object: an object of class _Vector is made")
 def truth(x):
     return x * (1 if _Vector(x, 0) else 2) + (3 if not VECTOR else 4)
 
 
-@pending("new-object: an object of class _Vector is made")
 def called(x):
     return _Vector(x, 1)(3) + VECTOR(2)
 
@@ -128,7 +124,6 @@ def hashed(x):
     return table[_Vector(x, 1)], hash(VECTOR) == hash(2), len({VECTOR, _Vector(x, 2)})
 
 
-@pending("new-object: an object of class _Vector is made; attribute: attribute '__name_...")
 def type_questions(x, n, s):
     v = _Vector(x, 1)
     return (
@@ -175,7 +170,6 @@ class _Slotted:
         self.a = a
 
 
-@pending("new-object: an object of class _Slotted is made; mutation: attribute 'a' of a...")
 def slots(x):
     s = _Slotted(x)
     s.a = s.a * 2
@@ -205,7 +199,6 @@ class _Described:
         self.base = value - 1
 
 
-@pending("new-object: an object of class _Described is made; mutation: attribute 'total...")
 def descriptors(x):
     d = _Described()
     d.total = 10
@@ -236,14 +229,12 @@ class _Ordered:
 DATA = _Data(1)
 
 
-@pending("new-object: an object of class _Data is made")
 def data_class(x):
     d = _Data(x, b=3)
     d.c.append(1)
     return d.total(), d, _Data(x).c, DATA.total()
 
 
-@pending("new-object: an object of class _Frozen is made; attribute: attribute '__class...")
 def frozen_data_class(x):
     f = _Frozen(x)
     return f.a * f.b, f, dataclasses.replace(f, b=5).b
@@ -352,7 +343,6 @@ class _WithNew:
         return made
 
 
-@pending("new-object: an object of class _WithNew is made")
 def with_new(x):
     return _WithNew(3).value * x
 

@@ -129,7 +129,6 @@ def comprehension_restores_names(x, n):
     return x * n, values
 
 
-@pending("new-object: an object of class _Derived is made; new-object: an object of cla...")
 def super_attribute(x):
     class_ = _Derived
     return class_().value(x)

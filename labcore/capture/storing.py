@@ -1,0 +1,112 @@
+"""Attributes of objects, set and deleted as CPython does it.
+
+In: an object's variable, a name, and a value or None for a deletion.  Out: the overlay and the log
+of effects, brought up to date; or a `Call`, where Python would call a function of the user's (a
+setter, a descriptor, `__setattr__`).
+Invariant: the text that sets the attribute for real, after the graph, runs none of the user's code.
+"""
+
+from __future__ import annotations
+
+from types import FunctionType, MemberDescriptorType, SimpleNamespace
+from typing import TYPE_CHECKING
+
+from ..guards.source import escape
+from .breaks import Break, WouldRaise
+from .classes import Classes, Entry, has_dictionary, is_fixed, static_entry
+from .objects import Instance, bound, own_attribute, special
+from .variables import Call, Constant, ObjectVariable, Variable
+
+if TYPE_CHECKING:
+    from .interpreter.core import Interpreter
+
+
+def store(vm: Interpreter, owner: Instance, name: str, value: Variable | None) -> Call | None:
+    """owner.name = value. Raises WouldRaise(AttributeError)."""
+    hook = "__delattr__" if value is None else "__setattr__"
+    entry = vm.classes.entry(owner.cls, hook)
+    assert entry is not None
+    if entry.where is object or owner.cls is SimpleNamespace:
+        return generic_store(vm, owner, name, value)
+    method = special(vm, owner, hook)
+    if type(entry.raw) is not FunctionType or method is None:
+        raise Break("mutation", what=f"attribute {name!r} of a {owner.cls.__name__} object")
+    return Call(method, [Constant(name), *([] if value is None else [value])])
+
+
+def generic_store(
+    vm: Interpreter, owner: Instance, name: str, value: Variable | None
+) -> Call | None:
+    """object.__setattr__(owner, name, value), or object.__delattr__(owner, name)."""
+    shared = vm.classes.entry(owner.cls, name)
+    if shared is not None and vm.classes.is_data_descriptor(shared.raw):
+        return _through(vm, owner, name, shared, value)
+    if not has_dictionary(owner.cls):
+        raise _missing(owner, name)
+    if value is None and own_attribute(vm, owner, name) is None:
+        raise _missing(owner, name)
+    write(vm, owner, name, value)
+    return None
+
+
+def _missing(owner: Instance, name: str) -> WouldRaise:
+    return WouldRaise(AttributeError(f"{owner.cls.__name__!r} object has no attribute {name!r}"))
+
+
+def _through(
+    vm: Interpreter, owner: Instance, name: str, entry: Entry, value: Variable | None
+) -> Call | None:
+    """A data descriptor sets it."""
+    raw, kind = entry.raw, type(entry.raw)
+    given = [] if value is None else [value]
+    if kind is property:
+        accessor = "fdel" if value is None else "fset"
+        function = getattr(raw, accessor)
+        if function is None:
+            raise WouldRaise(AttributeError(f"property {name!r} has no {accessor}"))
+        return Call(
+            vm.lazy(entry.source.attribute(accessor), function), [owner.variable, *given]
+        )
+    if kind is MemberDescriptorType and not is_fixed(entry.where):  # from __slots__
+        if value is None:
+            bound(vm, owner, name, entry)  # there must be something to delete
+        write(vm, owner, raw.__name__, value)
+        return None
+    setter = vm.classes.entry(kind, "__delete__" if value is None else "__set__")
+    if setter is not None and type(setter.raw) is FunctionType:
+        args = [vm.lazy(entry.source, raw), owner.variable, *given]
+        return Call(vm.lazy(setter.source, setter.raw), args)
+    raise Break("mutation", what=f"attribute {name!r} of a {owner.cls.__name__} object")
+
+
+def write(vm: Interpreter, owner: Instance, name: str, value: Variable | None) -> None:
+    """The object's own storage changes."""
+    variable = owner.variable
+    if not isinstance(variable, ObjectVariable):
+        raise Break("mutation", what=f"attribute {name!r} of {owner.title}")
+    if value is None:
+        vm.effects.write(variable, deleting(vm.classes, name))
+    else:
+        vm.effects.write(variable, setting(vm.classes, variable.cls, name), value)
+    if value is None and not variable.outside:
+        del variable.attributes[name]
+    else:
+        variable.attributes[name] = value
+
+
+def setting(classes: Classes, cls: type, name: str) -> str:
+    """The statement that sets an object's own attribute: {} is the object, then the value."""
+    shared = static_entry(cls, name)[1]
+    slot = type(shared) is MemberDescriptorType
+    if not slot and classes.is_data_descriptor(shared):  # set through `__dict__`, then
+        return f"{{}}.__dict__[{escape(repr(name))}] = {{}}"
+    plain = static_entry(cls, "__setattr__")[1] is object.__setattr__
+    if plain and name.isidentifier():
+        return f"{{}}.{name} = {{}}"
+    function = classes.builder.constant(object.__setattr__, "set_attribute")
+    return f"{function}({{}}, {escape(repr(name))}, {{}})"
+
+
+def deleting(classes: Classes, name: str) -> str:
+    function = classes.builder.constant(object.__delattr__, "delete_attribute")
+    return f"{function}({{}}, {escape(repr(name))})"
