@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # What to do with the value a callee returns, its frame being gone: push something on the caller's
 # stack, or enter another callee. Gives the offset to go on at in the caller, None for the next.
 Continuation = Callable[["Interpreter", Variable], "int | None"]
-POLYFILLS = str(Path(__file__).with_name("polyfills.py"))
+POLYFILLS = str(Path(__file__).with_name("polyfills"))
 
 
 @dataclass(eq=False)
@@ -57,7 +57,7 @@ class SymbolicFrame:
     def whole(self) -> bool:
         """Is it part of one instruction of the user's, between whose halves nobody can stop? A real
         frame has no continuation, and Python of ours in place of a builtin is not to be seen."""
-        return self.then is not None or self.code.co_filename == POLYFILLS
+        return self.then is not None or self.code.co_filename.startswith(POLYFILLS)
 
     def pop(self, count: int) -> list[Variable]:
         """The topmost values, in the order in which they were pushed."""

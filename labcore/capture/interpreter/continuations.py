@@ -57,7 +57,7 @@ def call_polyfill(
     args: list[Variable],
     then: Continuation | None = None,
 ) -> None:
-    """Go on in a Python function of `polyfills.py`, which stands for a builtin: read as bytecode,
+    """Go on in a Python function of `polyfills/`, which stands for a builtin: read as bytecode,
     never seen by the user."""
     known = as_variable(function)
     vm.push_frame(known, bind(vm, known, args, {}), then)

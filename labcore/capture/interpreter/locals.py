@@ -137,7 +137,7 @@ def load_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 
 def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
     """A name of the module: its globals first, then the builtins."""
-    if frame.code.co_filename == POLYFILLS:
+    if frame.code.co_filename.startswith(POLYFILLS):
         return own_name(frame.namespace, name)
     space = vm.builder.constant(frame.namespace, "G")
     if name in frame.namespace:

@@ -1,8 +1,8 @@
-"""Builtins that are read as Python: from `polyfills.py`, or from the library's own Python version
+"""Builtins that are read as Python: from `polyfills/`, or from the library's own Python version
 of a function that CPython has in C.
 
 In: a builtin.  Out: the Python function to inline in its place.
-Invariant: the code objects carry the name of `polyfills.py`, which keeps their frames from the
+Invariant: the code objects carry the name of that folder, which keeps their frames from the
 user's sight (see `SymbolicFrame.whole`).
 """
 
@@ -12,33 +12,38 @@ import builtins
 import functools
 import importlib
 import inspect
+import itertools
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from .. import polyfills
 from ..breaks import Break
 from ..frame import POLYFILLS
+from ..polyfills import copies, iterators, reductions, selections
 from ..variables import Call, Constant, FunctionVariable, Variable
 
 # Modules that define everything in Python first, and then take what C has of it.
-HAVE_TWINS = {"operator": "_operator", "heapq": "_heapq", "bisect": "_bisect"}
+HAVE_TWINS = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect"}
 FUNCTOOLS = ("reduce",)
-PRIMITIVES = frozenset(
-    map(id, (polyfills.order, polyfills.is_number))
-)  # which a rule computes, where it can
+# Which a rule computes, where it can.
+PRIMITIVES = frozenset(map(id, (reductions.order, reductions.is_number, copies.is_atom)))
 
 
 def polyfill(function: Any) -> FunctionType | None:
     """The Python function that stands for a builtin, or None."""
     name = str(getattr(function, "__name__", ""))
-    module = getattr(function, "__module__", None)
+    module = str(getattr(function, "__module__", ""))
+    found = None
     if module == "builtins" and vars(builtins).get(name) is function:
-        found = vars(polyfills).get(name)
+        found = vars(reductions).get(name) or vars(iterators).get(name)
+    elif module == "itertools" and vars(itertools).get(name) is function:
+        found = vars(selections).get(name)
     elif module == "_functools" and name in FUNCTOOLS:
         found = twin("functools", module)[name]
-    else:
-        found = next((twin(m, c).get(name) for m, c in HAVE_TWINS.items() if c == module), None)
+    elif module in HAVE_TWINS:
+        found = twin(HAVE_TWINS[module], module).get(name)
+    elif function == itertools.chain.from_iterable:
+        found = selections.from_iterable
     return found if type(found) is FunctionType else None
 
 
@@ -55,7 +60,7 @@ def twin(name: str, accelerator: str) -> dict[str, Any]:
     assert path is not None
     source = Path(path).read_text()
     scope = {"__builtins__": {**vars(builtins), "__import__": without}, "__name__": name}
-    exec(compile(source, POLYFILLS, "exec"), scope)
+    exec(compile(source, f"{POLYFILLS}/{name}.py", "exec"), scope)
     return scope
 
 

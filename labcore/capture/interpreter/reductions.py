@@ -10,8 +10,8 @@ import builtins
 from collections.abc import Callable
 from typing import Any
 
-from .. import polyfills
 from ..breaks import Break
+from ..polyfills import reductions as polyfills
 from ..variables import Call, Constant, ListVariable, TupleVariable, Variable
 from .builtin_calls import Args, Rule, rule
 from .core import Interpreter
@@ -59,7 +59,7 @@ def _is_number(value: Variable) -> bool:
 
 
 @rule(polyfills.is_number)
-def _number(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
+def _is_number_rule(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
     value = vm.look(args[0])
     if not isinstance(value, Constant) and type_of(vm, value) is float:
         raise Break("operation", what="sum() of floats that vary")  # it may compensate for errors

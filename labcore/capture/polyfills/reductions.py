@@ -1,16 +1,10 @@
-"""Builtins in Python: what calls the user's functions or steps through an iterable is read as
-bytecode, like the user's own code.
-
-Invariant: each does what the builtin does, in the same order, and raises what it raises. Names
-here mean what this file says, whatever the user's program did to `builtins`.
-PyTorch has the same under `_dynamo/polyfills`.
-"""
+"""What makes one value, or a list, of an iterable's items."""
 
 from __future__ import annotations
 
 from typing import Any
 
-builtin_sum, builtin_min, builtin_max, builtin_next = sum, min, max, next
+builtin_sum, builtin_min, builtin_max = sum, min, max
 MISSING: Any = object()
 NUMBERS = (int, float, complex, bool)
 
@@ -97,15 +91,3 @@ def order(ranks: list, reverse: Any) -> list:
             at -= 1
         places.insert(at, new)
     return places
-
-
-def next(iterator: Any, default: Any, /) -> Any:
-    try:
-        return builtin_next(iterator)
-    except StopIteration:
-        return default
-
-
-def with_items(function: Any, before: list, iterable: Any, *after: Any, **names: Any) -> Any:
-    """function(*before, iterable, *after, **names), all items being taken first."""
-    return function(*before, [*iterable], *after, **names)

@@ -1,0 +1,12 @@
+"""Builtins in Python: what calls the user's functions or steps through an iterable is read as
+bytecode, like the user's own code.
+
+    reductions.py   any all sum min max sorted
+    iterators.py    map filter zip enumerate reversed iter next
+    selections.py   itertools
+    copies.py       copy.copy, copy.deepcopy
+
+Invariant: each does what the builtin does, in the same order, and raises what it raises. Names
+mean here what these files say, whatever the user's program did to `builtins`.
+PyTorch has the same under `_dynamo/polyfills`.
+"""

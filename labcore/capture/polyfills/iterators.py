@@ -1,0 +1,125 @@
+"""Iterators of `builtins`. As there, the iterables are asked for their iterators at once, and for
+items only when one is wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+builtin_iter, builtin_next = iter, next
+MISSING: Any = object()
+
+
+def map(function: Any, iterable: Any, /, *iterables: Any) -> Iterator:
+    return mapped(function, [builtin_iter(one) for one in (iterable, *iterables)])
+
+
+def mapped(function: Any, iterators: list) -> Iterator:
+    while True:
+        items: list = []
+        for iterator in iterators:
+            item = builtin_next(iterator, MISSING)
+            if item is MISSING:
+                return
+            items.append(item)
+        yield function(*items)
+
+
+def filter(function: Any, iterable: Any, /) -> Iterator:
+    return filtered(function, builtin_iter(iterable))
+
+
+def filtered(function: Any, iterator: Iterator) -> Iterator:
+    for item in iterator:
+        if item if function is None or function is bool else function(item):
+            yield item
+
+
+def enumerate(iterable: Any, start: Any = 0) -> Iterator:
+    return enumerated(builtin_iter(iterable), start)
+
+
+def enumerated(iterator: Iterator, number: Any) -> Iterator:
+    for item in iterator:
+        number += 1  # first, so that between two items it is the next one's
+        yield number - 1, item
+
+
+def zip(*iterables: Any, strict: Any = False) -> Iterator:
+    return zipped([builtin_iter(iterable) for iterable in iterables], strict)
+
+
+def zipped(iterators: list, strict: Any) -> Iterator:
+    while iterators:
+        row: list = []
+        for iterator in iterators:
+            item = builtin_next(iterator, MISSING)
+            if item is MISSING:
+                if strict:
+                    check_lengths(iterators, len(row))
+                return
+            row.append(item)
+        yield tuple(row)
+
+
+def check_lengths(iterators: list, ended: int) -> None:
+    """One of them ended: raises ValueError unless it is the first, and all others end too."""
+    if ended:
+        others = "argument 1" if ended == 1 else f"arguments 1-{ended}"
+        raise ValueError(f"zip() argument {ended + 1} is shorter than {others}")
+    for n in range(1, len(iterators)):
+        if builtin_next(iterators[n], MISSING) is not MISSING:
+            others = "argument 1" if n == 1 else f"arguments 1-{n}"
+            raise ValueError(f"zip() argument {n + 1} is longer than {others}")
+
+
+def reversed(sequence: Any, /) -> Iterator:
+    """Of an object that has only a length and items."""
+    return reversed_items(sequence, len(sequence) - 1)
+
+
+def reversed_items(sequence: Any, place: int) -> Iterator:
+    while place >= 0:
+        try:
+            item = sequence[place]
+        except (IndexError, StopIteration):
+            return
+        yield item
+        place -= 1
+
+
+def items_by_index(sequence: Any) -> Iterator:
+    """Iteration over an object that has no `__iter__`."""
+    place = 0
+    while True:
+        try:
+            item = sequence[place]
+        except (IndexError, StopIteration):
+            return
+        yield item
+        place += 1
+
+
+def called_until(function: Any, sentinel: Any) -> Iterator:
+    """iter(function, sentinel)."""
+    while True:
+        try:
+            item = function()
+        except StopIteration:
+            return
+        if sentinel is item or sentinel == item:
+            return
+        yield item
+
+
+def next(iterator: Any, default: Any, /) -> Any:
+    """Of an object whose class has `__next__`."""
+    try:
+        return builtin_next(iterator)
+    except StopIteration:
+        return default
+
+
+def with_items(function: Any, before: list, iterable: Any, *after: Any, **names: Any) -> Any:
+    """function(*before, iterable, *after, **names), all items being taken first."""
+    return function(*before, [*iterable], *after, **names)
