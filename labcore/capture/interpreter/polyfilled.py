@@ -9,6 +9,7 @@ user's sight (see `SymbolicFrame.whole`).
 from __future__ import annotations
 
 import builtins
+import copy
 import functools
 import importlib
 import inspect
@@ -18,6 +19,7 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from ..breaks import Break
+from ..callables import means
 from ..frame import POLYFILLS
 from ..polyfills import copies, iterators, reductions, selections
 from ..variables import Call, Constant, FunctionVariable, Variable
@@ -64,7 +66,7 @@ def twin(name: str, accelerator: str) -> dict[str, Any]:
     return scope
 
 
-def as_variable(function: FunctionType) -> FunctionVariable:
+def as_variable(function: Any) -> FunctionVariable:
     """The function as a callee, all of it known."""
     defaults: list[Variable] = [Constant(value) for value in function.__defaults__ or ()]
     named = {name: Constant(value) for name, value in (function.__kwdefaults__ or {}).items()}
@@ -87,3 +89,13 @@ def own_name(namespace: dict[str, Any], name: str) -> Variable:
     if type(value) is FunctionType and id(value) not in PRIMITIVES:
         return as_variable(value)
     return Constant(value)
+
+
+def _install() -> None:
+    """Python functions of the library that read the interpreter's insides."""
+    for function, replacement in ((copy.copy, copies.copy), (copy.deepcopy, copies.deepcopy)):
+        known = as_variable(replacement)
+        means(function, lambda vm, called, args, kwargs, known=known: known)  # type: ignore[misc]
+
+
+_install()

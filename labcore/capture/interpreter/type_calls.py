@@ -8,6 +8,7 @@ from __future__ import annotations
 from ...tensor import Tensor
 from ..attributes import find, has_attribute, set_attribute
 from ..breaks import Break
+from ..polyfills import copies
 from ..variables import (
     Call,
     Constant,
@@ -111,3 +112,10 @@ def _delattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
 @rule(hasattr)
 def _hasattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     return Constant(has_attribute(vm, args[0], python_value(vm, args[1])))
+
+
+@rule(copies.is_atom)
+def _is_atom(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    value = vm.look(args[0])
+    kinds = (FunctionVariable, SliceVariable)
+    return Constant(isinstance(value, kinds) or type_of(vm, value) in copies.ATOMS)

@@ -6,7 +6,7 @@ import copy as library
 from typing import Any
 
 library_copy, library_deepcopy = library.copy, library.deepcopy
-ATOMS = (int, float, bool, complex, str, bytes, type(None), type(...), type(NotImplemented), range)
+ATOMS = (int, float, bool, complex, str, bytes, range, type(None), type(...), type)
 
 
 def copy(x: Any) -> Any:
@@ -59,7 +59,7 @@ def copied_tuple(x: tuple, done: list) -> tuple:
         if original is x:
             return made
     for old, new in zip(x, parts):
-        if old is not new:
+        if not is_atom(old) and old is not new:
             done.append((x, tuple(parts)))
             return done[-1][1]
     return x
