@@ -82,7 +82,7 @@ class Exit:
         self.lines += writes
         kept = sum(bool(frame.home) for frame in frames)
         if given:
-            self.lines += [f"del F[{kept}:]"] if kept < given else []
+            self.lines += [f"leave(F, {kept})"] if kept < given else []
             self.lines += [f"F.append({text})" for text in texts[kept:]]
         return f"[{', '.join(texts)}]"
 

@@ -36,6 +36,17 @@ class Frame:
         self.code, self.namespace, self.fast = code, namespace, fast
         self.stack, self.offset, self.exc = stack, offset, exc
 
+    def let_go(self) -> None:
+        """It is left: whoever holds it, as a traceback does that leads here, holds no values."""
+        self.fast, self.stack, self.exc = [], [], None
+
+
+def leave(frames: list[Frame], kept: int) -> None:
+    """Only the outermost `kept` frames go on."""
+    for frame in frames[kept:]:
+        frame.let_go()
+    del frames[kept:]
+
 
 class Stop:
     """The instruction at which a variant ended, with all that is known of it beforehand.

@@ -22,7 +22,7 @@ from ..tensor import Tensor
 from ..tensor.modes import mode
 from .breaks import Break
 from .exit import Exit
-from .frames import NULL, UNBOUND, Frame, Stop, Stopped
+from .frames import NULL, UNBOUND, Frame, Stop, Stopped, leave
 from .interpreter import Interpreter
 from .operators import CaptureTracer
 from .skipping import CaptureAgain
@@ -36,6 +36,7 @@ RESERVED = {
     "UNBOUND": UNBOUND,
     "Frame": Frame,
     "Stopped": Stopped,
+    "leave": leave,
     "mode": mode,
     "dtypes": dtypes,
     "graph": None,

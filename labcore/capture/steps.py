@@ -153,7 +153,7 @@ def unwind(frames: list[Frame], error: BaseException, mark: bool) -> None:
             frame.offset = entry.target
             del error, context  # its traceback may lead here, and would keep them
             return
-        frame.stack.clear()
+        frame.let_go()
         if len(frames) == 1:
             try:
                 raise error

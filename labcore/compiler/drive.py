@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import trace
-from ..capture import Frame, Stop, run_rest, step
+from ..capture import Frame, Stop, leave, run_rest, step
 from ..guards import EAGER, MISS, Variant
 from .points import Point
 from .telling import run_rest_watched, step_watched
@@ -47,6 +47,7 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
                     outcome = point.find((frames,))
         except Exception as error:
             outcome = state.failed(error)
+    leave(frames, 0)
     return outcome[1]
 
 

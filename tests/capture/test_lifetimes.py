@@ -77,7 +77,24 @@ def left_by_an_error(x):
     return x
 
 
-@pytest.mark.parametrize("function", [lets_go, catches, replaces_a_result, left_by_an_error])
+def callee_that_catches(x):
+    try:
+        fails(x)
+    except ValueError:
+        return x * 2
+
+
+def goes_on_after_a_callee_that_catches(x):
+    x = callee_that_catches(x)
+    kept = Noted("kept", x)
+    note("after")
+    return kept.tensor
+
+
+@pytest.mark.parametrize(
+    "function",
+    [goes_on_after_a_callee_that_catches, lets_go, catches, replaces_a_result, left_by_an_error],
+)
 def test_values_die_when_they_die_in_eager(function):
     x = torch.tensor([1.0, 2.0])
     compiled = torch.compile(function, backend="eager")
