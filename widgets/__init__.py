@@ -1,10 +1,12 @@
 """The animated views of what the compiler did. Importing this imports ipywidgets, but no numba.
 
 AccessRace       a pointwise function as separate passes and as one, access by access
+BreakMap         where the graph breaks, and how a call travels through the regions
 VariantTheater   calls on their way through guards, variants and the compiler
 """
 
 from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
+from .break_map import BreakMap as BreakMap
 from .variant_theater import VariantTheater as VariantTheater
 
-__all__ = ["AccessRace", "NotPointwise", "VariantTheater"]
+__all__ = ["AccessRace", "BreakMap", "NotPointwise", "VariantTheater"]

@@ -196,7 +196,7 @@ class Director:
 
     @property
     def trace(self) -> Json:
-        labels = _labels(self.inputs, self.parameters)
+        labels = call_labels(self.inputs, self.parameters)
         calls = [
             {"inputs": score.inputs, "label": label, "token": token}
             for score, (label, token) in zip(self.scores, labels)
@@ -254,7 +254,7 @@ def _place(origin: t.Origin | None) -> Json:
     return place
 
 
-def _labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[tuple[str, str]]:
+def call_labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[tuple[str, str]]:
     """A short name for each call, what tells the calls apart, and at most three characters for its
     token.
     """

@@ -13,15 +13,13 @@ from typing import Any
 
 import labcore as torch
 from labcore import trace as t
-from labcore.compiler.compile import state_of
 
 from . import _bundle
-from ._inputs import example_inputs, parameter_names
+from ._inputs import parameter_names
+from ._recording import Call, is_compiled, record_calls
 from ._theater import Director, Score, direct
 from ._theater_still import theater_picture
 from ._widget import LabWidget
-
-Call = tuple[Any, ...] | int
 
 
 class VariantTheater(LabWidget):
@@ -128,29 +126,7 @@ def _outcome(score: Score) -> str:
 
 
 def perform(fn: Callable[..., Any], calls: Iterable[Call]) -> Director:
-    """Run the calls on the compiled function, recording; an exception belongs to its call and is
-    kept as text.
-    """
+    """Run the calls on the compiled function, recording."""
     compiled = fn if is_compiled(fn) else torch.compile(fn)
-    errors: dict[int, str] = {}
-    with t.record() as recorder:
-        for call in calls:
-            arguments = example_inputs(fn, call) if isinstance(call, int) else call
-            before = len(recorder.of(t.CallBegin))
-            try:
-                compiled(*arguments)
-            except Exception as error:
-                begun = recorder.of(t.CallBegin)
-                if len(begun) == before:
-                    raise  # it never was a call: wrong arguments for this function
-                errors[begun[before].call] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
-    return direct(recorder.events, errors, parameter_names(fn))
-
-
-def is_compiled(fn: Callable[..., Any]) -> bool:
-    """Did `compile` make this?"""
-    try:
-        state_of(fn)
-    except (AttributeError, KeyError, TypeError):  # an object that is called, a builtin
-        return False
-    return True
+    events, errors = record_calls(compiled, fn, calls)
+    return direct(events, errors, parameter_names(fn))

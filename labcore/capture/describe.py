@@ -93,6 +93,8 @@ def _tensor(variable: TensorVariable) -> str:
     name = (
         variable.node.name
         if variable.node is not None
-        else variable.source.name if variable.source is not None else ""
+        else variable.source.name
+        if variable.source is not None
+        else ""
     )
     return f"{name}: {variable.meta}" if name else str(variable.meta)

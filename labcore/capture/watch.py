@@ -81,10 +81,10 @@ class Watch:
             WalkedCode(code.co_qualname, code.co_filename, code.co_firstlineno, [])
             for code in self.codes
         ]
-        for number, offset in self.walked:
+        for nth, (number, offset) in enumerate(self.walked):
             table = bytecode(self.codes[number])
             line = table.origin(offset).line
-            rows[number].instructions.append([offset, line, spelled(table, offset)])
+            rows[number].instructions.append([offset, line, spelled(table, offset), nth])
         return rows
 
     def record(self, node: Node) -> NodeRecord:

@@ -32,8 +32,8 @@ class FrameRecord:
 
 @dataclass
 class WalkedCode:
-    """The instructions of one code object that a region walked, each once, as [offset, line, text],
-    in the order in which they were met first.
+    """The instructions of one code object that a region walked, each once, as [offset, line, text,
+    n], where n counts those of all the region's code objects in the order of being met first.
     """
 
     function: str

@@ -178,3 +178,124 @@ export function theater(...sizes) {
   }));
   return { version: 1, function: "block", calls, variants, earlier: [], events };
 }
+
+/** A loop with a print in it, as BreakMap ships it: prefix A, body B, tail C. */
+export function cutMap(rounds) {
+  const node = (name, op, text, args, line) => ({
+    name,
+    op,
+    text,
+    args,
+    meta: "float32[4]",
+    code: 0,
+    line,
+  });
+  const nodes = [
+    node("x", "input", "x", []),
+    node("mul", "call", "x * 2", ["x"], 2),
+    node("add", "call", "mul + x", ["mul", "x"], 4),
+    node("output", "output", "add", ["add"]),
+  ];
+  const region = (id, code, runs) => ({
+    id,
+    code,
+    title: "loop",
+    runs,
+    nodes,
+    kernels: [`kernel_${id}`],
+    reused: "",
+    guards: 4,
+    goes_on: [],
+    bytecode: [{ code: 0, line: 2, offset: 2, text: "LOAD_FAST x" }],
+  });
+  const at = (line, lane) => ({ code: 0, line, lane });
+  const handed = [{ function: "loop", variables: [["x", "float32[4]"]], stack: ["print()"] }];
+  const enter = (id, line, fresh) => ({
+    kind: "enter",
+    call: 0,
+    at: at(line, id),
+    region: id,
+    new: fresh,
+    graph: fresh,
+  });
+  const run = (id, ...lines) => ({
+    kind: "run",
+    call: 0,
+    at: at(lines.at(-1), id),
+    region: id,
+    way: lines.map((line) => ({ code: 0, line })),
+  });
+  const stop = [
+    { kind: "break", call: 0, at: at(4, "python"), break: 0, handed, rest: false },
+    { kind: "python", call: 0, at: at(4, "python"), break: 0, handed, result: "None" },
+  ];
+  const body = (fresh) => [enter("B", 5, fresh), run("B", 5, 3), ...stop];
+  const between = rounds - 3;
+  return {
+    version: 1,
+    function: "loop",
+    listings: [
+      {
+        name: "loop",
+        first: 1,
+        lines: [
+          "def loop(x, n):",
+          "    x = x * 2",
+          "    for i in range(n):",
+          "        print(i)",
+          "        x = helper(x)",
+          "    return x",
+        ],
+      },
+      { name: "helper", first: 20, lines: ["def helper(x):", "    return x + 1"] },
+    ],
+    regions: [
+      region("A", "0/0", [[0, 2, 3]]),
+      region("B", "1/0", [
+        [0, 3, 3],
+        [0, 5, 5],
+      ]),
+      region("C", "1/1", [
+        [0, 3, 3],
+        [0, 5, 6],
+      ]),
+    ],
+    breaks: [
+      {
+        code: 0,
+        line: 4,
+        at: [8, 16],
+        id: "side-effect-call",
+        what: "call of print()",
+        why: "It writes.",
+        hint: "Move it.",
+        instruction: "CALL 1",
+        chain: [{ code: 0, line: 4, function: "loop" }],
+      },
+    ],
+    calls: [{ inputs: `float32[4], ${rounds}`, label: "x[4]" }],
+    events: [
+      { kind: "call", call: 0, at: at(1, "python") },
+      enter("A", 2, true),
+      run("A", 2, 3),
+      ...stop,
+      ...body(true),
+      {
+        kind: "rounds",
+        call: 0,
+        at: at(4, "python"),
+        break: 0,
+        count: between,
+        of: rounds - 1,
+        regions: 1,
+        met: [0],
+        region: "B",
+        values: Array.from({ length: between }, (_, n) => [`i = ${n + 2}`]),
+      },
+      ...body(false),
+      enter("C", 5, true),
+      run("C", 5, 6),
+      { kind: "return", call: 0, at: at(6, "python"), result: "compiled" },
+    ],
+  };
+}

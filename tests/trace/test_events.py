@@ -26,7 +26,7 @@ SAMPLES = {
     "list[FrameRecord]": [
         trace.FrameRecord("block", "block.py", 1, 2, 8, [["x", "float32[4]"]], ["range_iterator"])
     ],
-    "list[WalkedCode]": [trace.WalkedCode("block", "block.py", 1, [[2, 2, "LOAD_FAST x"]])],
+    "list[WalkedCode]": [trace.WalkedCode("block", "block.py", 1, [[2, 2, "LOAD_FAST x", 0]])],
     "list[NodeRecord]": [
         trace.NodeRecord("add", "call_function", "add", ["x", "1"], ["x"], "float32[4]", [[0, 2]])
     ],

@@ -47,7 +47,7 @@ def test_a_region_has_its_ends_its_instructions_and_its_nodes(capsys):
     assert [frame.offset for frame in second.begins] > [frame.offset for frame in first.ends]
     assert (second.ends, second.stop) == ([], "")
     (walked,) = first.walked
-    texts = [text for _, _, text in walked.instructions]
+    texts = [text for _, _, text, _ in walked.instructions]
     assert texts[0].endswith("x, k") or texts[0].endswith("x")  # 3.13 loads two at once
     assert not any(text.startswith(("CALL", "RESUME")) for text in texts)  # the call is CPython's
     assert [(n.name, n.args, n.inputs) for n in first.nodes] == [
@@ -94,7 +94,7 @@ def test_a_loop_is_one_region_and_many_handovers(capsys):
     told = recorded(looping, torch.ones(2), 20)
     assert len(told.of(Handover)) == 20
     around = told.of(RegionCaptured)[1]
-    lines = [line for _, line, _ in around.walked[0].instructions]
+    lines = [line for _, line, _, _ in around.walked[0].instructions]
     back = line_of(looping, "for i")
     assert lines[0] > back and back in lines  # it goes back to the head of the loop
     assert around.goes_on == [line_of(looping, "print(end")]
@@ -195,7 +195,5 @@ def test_no_address_is_told():
         inner = lambda y: y + 1
         return inner(x)
 
-    text = json.dumps(
-        [event.to_json() for event in recorded(nested, torch.ones(2), steps=True)]
-    )
+    text = json.dumps([event.to_json() for event in recorded(nested, torch.ones(2), steps=True)])
     assert "0x" not in text

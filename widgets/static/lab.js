@@ -57,6 +57,29 @@ export function counter(id, name) {
   return { root, value, total };
 }
 
+/** One of few: a segmented radio group of [id, name]; `show` sets it from outside. */
+export function segmented(id, label, options, value, pick) {
+  const name = `lab-${id}-${serial++}`;
+  const inputs = options.map(([key]) =>
+    own(
+      h("input", {
+        type: "radio",
+        name,
+        value: key,
+        "data-testid": `${id}-${key}`,
+        onchange: () => pick(key),
+      }),
+    ),
+  );
+  const show = (next) => inputs.forEach((input) => (input.checked = input.value === next));
+  show(value);
+  const labels = options.map(([, title], k) => h("label", {}, inputs[k], h("span", {}, title)));
+  const root = h("fieldset", { class: "lab-seg" }, h("legend", { class: "lab-sr" }, label), labels);
+  return { root, show };
+}
+
+let serial = 0;
+
 /** A range input with its name and value; `show` sets it from outside. */
 export function slider(id, label, min, max, value, pick) {
   const out = h("span", { class: "lab-slider-value" });

@@ -2,9 +2,13 @@
 // becomes code. Trace text (names, guards, reasons, stage notes) is the compiler's and is shown as
 // it is.
 
+import { MAP_WORDS } from "./words_map.js";
+
 const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
+  ...MAP_WORDS,
+
   // the frame and the player
   animation: ["{title}: animation", "{title}：动画"],
   prediction: ["Your prediction", "你的预测"],
@@ -269,6 +273,7 @@ export function tongue(language) {
     return row[column].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   };
   words.some = (key, count) => words(count === 1 ? `${key}_one` : key, { count });
+  words.gap = column === 1 ? "" : " "; // between sentences
   words.language = column === 1 ? "zh-Hans" : "en";
   return words;
 }
