@@ -23,6 +23,7 @@ from .variables import (
     Call,
     Constant,
     DictVariable,
+    ExceptionVariable,
     FunctionVariable,
     Lazy,
     ListVariable,
@@ -69,6 +70,12 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
         # The module itself is not guarded: what counts is what the whole path leads to.
         return _of_module(vm, variable.value, name, variable.source)
     owner = vm.look(variable)
+    if isinstance(owner, ExceptionVariable):
+        from .interpreter.exception_values import exception_attribute  # late: it needs this
+
+        known = exception_attribute(vm, owner, name)
+        if known is not None:
+            return known
     found = objects.instance(vm, owner)
     if found is not None:
         return objects.find(vm, found, name)
@@ -96,6 +103,11 @@ def set_attribute(
     """variable.name = value, or None: del variable.name; or the call that does it."""
     owner = vm.look(variable)
     found = objects.instance(vm, owner)
+    if isinstance(owner, ExceptionVariable):
+        from .interpreter.exception_values import sets_fact  # late: it needs this
+
+        if sets_fact(vm, owner, name, value):
+            return None
     if found is None:
         raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
     return storing.store(vm, found, name, value)

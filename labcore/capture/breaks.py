@@ -10,9 +10,12 @@ what it says.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..trace import GraphBreak, Origin
+
+if TYPE_CHECKING:
+    from .variables import ExceptionVariable
 
 
 @dataclass(frozen=True)
@@ -44,11 +47,28 @@ class Break(Exception):
 
 
 class WouldRaise(Exception):
-    """CPython will raise at this instruction, and nobody in the captured frames catches it."""
+    """CPython raises at this instruction. A handler of the user's may catch it, and go on.
 
-    def __init__(self, error: BaseException | None) -> None:
-        self.error = error
-        super().__init__(repr(error))
+    `error` is what CPython would raise, in type; with `exact`, in its arguments too. `variable` is
+    an exception that the captured code has made itself. `again`: it goes on after a handler that
+    did not want it. Neither: it existed before, so CPython is to raise it.
+    """
+
+    def __init__(
+        self,
+        error: BaseException | None = None,
+        exact: bool = False,
+        variable: ExceptionVariable | None = None,
+        again: bool = False,
+    ) -> None:
+        self.error, self.exact, self.variable, self.again = error, exact, variable, again
+        self.origin: Origin | None = None
+        super().__init__(repr(error) if variable is None else variable.kind)
+
+    def let_go(self) -> None:
+        """Keep nothing of the call's values: only what is raised, in words."""
+        self.error = self.variable = self.__context__ = self.__cause__ = None
+        self.__traceback__ = None
 
 
 _RUN_OUTSIDE = (
@@ -124,9 +144,15 @@ REASONS: dict[str, Reason] = {
         "Make the object before the call and pass it in.",
     ),
     "exception": Reason(
-        "an exception is made, {name}",
-        "A graph does not raise: CPython runs this call, and the exception is the user's own.",
-        "Check before the compiled function is called, or leave it: the call raises as it should.",
+        "an exception, {name}, that is in use where capture stops",
+        "Only CPython can make an exception with its traceback, so it is CPython that raises it.",
+        "Handle it without what capture does not follow (print, logging, the traceback), or leave "
+        "it: what stands around it is compiled.",
+    ),
+    "new-exception": Reason(
+        "an exception of class {name} is made",
+        "Its class has a way of its own to make its instances, which capture does not follow.",
+        "Leave it: what stands around it is compiled.",
     ),
     "context-manager": Reason(
         "a with statement",
@@ -216,9 +242,9 @@ REASONS: dict[str, Reason] = {
         "Read the attribute before the call and pass its value in.",
     ),
     "exception-caught": Reason(
-        "an exception is raised inside of try or with",
-        "What happens next is decided by an exception handler, which capture does not follow.",
-        "Test the condition instead of catching the exception.",
+        "an exception that was made before is raised inside of try or with",
+        "Its traceback grows by the place where it is raised, so it is CPython that raises it.",
+        "Make the exception where it is raised: raise ValueError(...).",
     ),
     "tensor-subclass": Reason(
         "{name} is a subclass of Tensor",

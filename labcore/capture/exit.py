@@ -23,6 +23,7 @@ from .variables import (
     CellVariable,
     Constant,
     DictVariable,
+    ExceptionVariable,
     FunctionVariable,
     IteratorVariable,
     Lazy,
@@ -31,6 +32,7 @@ from .variables import (
     ObjectVariable,
     SliceVariable,
     TensorVariable,
+    TracebackVariable,
     TupleVariable,
     Variable,
 )
@@ -183,6 +185,8 @@ class Exit:
             return self._iterator(variable)
         if isinstance(variable, MethodVariable):
             return self._method(variable)
+        if isinstance(variable, (ExceptionVariable, TracebackVariable)):
+            return self._exception(variable)
         if isinstance(variable, ObjectVariable):
             return self._object(variable)
         raise Break("operation", what=f"a {variable.kind} that leaves the function")
@@ -202,6 +206,17 @@ class Exit:
         new, cls = object.__new__, made.cls
         text = f"{self.builder.constant(new, 'new')}({self.builder.constant(cls, cls.__name__)})"
         return self._later(made, cls.__name__.lower(), text)
+
+    def _exception(self, variable: ExceptionVariable | TracebackVariable) -> str:
+        """One that was not raised yet, if there is no more to it than its arguments."""
+        error = variable.error if isinstance(variable, TracebackVariable) else variable
+        if error.raised or error.attributes or not error.plain:
+            stop = Break("exception", name=error.cls.__name__)
+            stop.step = self.born.get(error)
+            raise stop
+        cls = self.builder.constant(error.cls, error.cls.__name__)
+        arguments = ", ".join(map(self.build, error.arguments))
+        return self._named("error", f"{cls}({arguments})")
 
     def _iterator(self, variable: IteratorVariable) -> str:
         if type(variable) is not IteratorVariable or variable.sequence is None:

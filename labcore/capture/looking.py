@@ -291,7 +291,8 @@ class Looker:
         if key in variable.items:
             return variable.items[key]
         if variable.value is None or key not in variable.value:
-            raise WouldRaise(KeyError(key))
+            self.has_key(variable, key)
+            raise WouldRaise(KeyError(key), exact=True)
         assert variable.source is not None
         return self.lazy(variable.source.item(key), variable.value[key])
 

@@ -206,7 +206,7 @@ class OperatorCalls:
         confused = isinstance(error, (TypeError, AttributeError))
         if confused and any(word in str(error) for word in ("TensorMeta", "Traced", "Node")):
             return Break("tensor-as-number", name=getattr(function, "__name__", "an operator"))
-        return WouldRaise(error)
+        return WouldRaise(error, exact=True)
 
     def special(self, owner: TensorVariable, name: str, other: Variable) -> Variable | None:
         """owner.__name__(other), or None where that is NotImplemented."""

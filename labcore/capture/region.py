@@ -20,7 +20,7 @@ from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
 from ..guards.builder import variant_source
 from ..tensor import Tensor
 from ..tensor.modes import mode
-from .breaks import Break
+from .breaks import Break, WouldRaise
 from .exit import Exit
 from .frames import NULL, UNBOUND, Frame, Stop, Stopped, leave
 from .interpreter import Interpreter
@@ -49,7 +49,8 @@ class Region:
     """What was captured. `graph_module` is None when no tensor operator is needed; `stop` says
     where and why it ended before the outermost frame did.
 
-    `eager`: it could not even begin, so CPython runs the call, or the frame, from here on.
+    `eager`: it could not even begin, so CPython runs the call, or the frame, from here on; or it
+    `raises`, and nobody catches that.
     """
 
     builder: GuardBuilder
@@ -59,6 +60,7 @@ class Region:
     stop: Break | None
     body: list[str]
     eager: bool = False
+    raises: WouldRaise | None = None
     catches: bool = False  # code that was walked has an except or a with
     ends: list[tuple[CodeType, int]] = field(default_factory=list)  # where frames stand at `stop`
     watch: Watch | None = None  # who looked on
@@ -78,6 +80,8 @@ class Region:
     def summary(self) -> str:
         """What capture did, in a line."""
         count = f"{len(self.builder.guards)} guards"
+        if self.raises is not None:
+            return f"it raises, which is CPython's to do; {count}"
         if self.eager and self.stop is not None:
             return f"stopped: {self.stop.what}; {count}"
         calls = self.graph_module.graph.calls if self.graph_module else []
@@ -92,8 +96,7 @@ def capture(
     frames: Sequence[Frame] = (),
     varying: frozenset[str] = frozenset(),
 ) -> Region:
-    """Capture one call, or from where its `frames` stand. Raises WouldRaise where CPython would
-    raise.
+    """Capture one call, or from where its `frames` stand.
 
     `varying` names numbers that are not to be constants, as they differ from time to time.
     """
@@ -111,6 +114,8 @@ def capture(
                 return _eager(vm, late)
             late.origin = late.origin or vm.origin()
             halt = _let_go(late)
+        except WouldRaise as raised:
+            return _eager(vm, None, raised)
         finally:
             vm.forget()
 
@@ -125,6 +130,8 @@ def _region(vm: Interpreter) -> Region:
     """One attempt. Raises Break for what should have been stopped before."""
     captured = vm.run()
     stop, builder = captured.stop, vm.builder
+    if stop is not None:
+        _let_go(stop)
     if stop is not None and not captured.standing:
         return _eager(vm, stop)
     if stop is not None and stop.step is not None and not vm.halted:
@@ -140,8 +147,6 @@ def _region(vm: Interpreter) -> Region:
     vm.looker.finish()
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.lines, last]
-    if stop is not None:
-        _let_go(stop)
     region = Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
     if vm.watch is not None:
         region.watch = vm.watch
@@ -157,11 +162,16 @@ def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
     return f"return {name}" if vm.reals else f"return Stopped({name}, {frames})"
 
 
-def _eager(vm: Interpreter, stop: Break) -> Region:
-    stop.origin = stop.origin or vm.origin()
-    _let_go(stop)
+def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None) -> Region:
+    """CPython runs it: nothing was captured, or it raises out of the outermost frame."""
+    if stop is not None:
+        stop.origin = stop.origin or vm.origin()
+        _let_go(stop)
+    if raised is not None:
+        raised.origin = vm.origin()
+        raised.let_go()
     region = Region(vm.builder, vm.parameters, None, [], stop, ["return EAGER"], eager=True)
-    region.watch = vm.watch
+    region.raises, region.watch = raised, vm.watch
     return region
 
 

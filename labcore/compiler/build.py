@@ -34,8 +34,7 @@ class Options:
 
 
 def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
-    """Raises Unsupported under fullgraph, BackendCompilerFailed, or WouldRaise for what CPython
-    would raise."""
+    """Raises Unsupported under fullgraph, or BackendCompilerFailed."""
     function, options = point.state.function, point.state.options
     start = time.perf_counter()
     if point.key:
@@ -66,9 +65,17 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         region.parameters,
         region.builder.steps,
         region.result,
-        (region.stop.id, region.stop.origin) if region.stop and region.eager else None,
+        _place(region),
         region.stop is not None,
+        region.raises,
     )
+
+
+def _place(region: Region) -> Any:
+    """What tells eager variants of one kind from others."""
+    if region.raises is not None:
+        return "raises", region.raises.origin
+    return (region.stop.id, region.stop.origin) if region.stop and region.eager else None
 
 
 def _report(

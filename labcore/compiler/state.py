@@ -102,8 +102,8 @@ class State:
             )
             raise error
         contradiction(
-            f"capture of {self.function.__qualname__} expected {error.error!r}, but the call "
-            f"succeeds eagerly"
+            f"capture of {self.function.__qualname__} expected {error}, but the call succeeds "
+            f"eagerly"
         )
         return value
 

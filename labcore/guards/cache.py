@@ -49,14 +49,13 @@ class VariantCache:
 
     def add(self, variant: Variant) -> Variant:
         """Put a variant in; an eager one may take the place of another that stopped where it
-        did."""
+        did, or raised there."""
         with self.lock:
             for twin in self.variants:
-                wider = (
-                    widened(variant, twin)
-                    if twin.place is not None and twin.place == variant.place
-                    else None
-                )
+                if twin.place is None or twin.place != variant.place:
+                    continue
+                # One that raises is not made wider: calls like it that do not raise have graphs.
+                wider = widened(variant, twin) if variant.raises is None else variant
                 if wider is not None:
                     self._replace((wider, *(v for v in self.variants if v is not twin)))
                     return wider

@@ -46,8 +46,9 @@ class Variant:
     parameters: tuple[str, ...]
     steps: list[Load | Guard]
     result: str
-    place: Any = None  # where capture stopped, for an eager one
+    place: Any = None  # where capture stopped, or the call raises, for an eager one
     stops: bool = False  # it ends at an instruction that is CPython's
+    raises: Exception | None = None  # expected of the call; whoever runs it first checks that
     run: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:

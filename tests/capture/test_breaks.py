@@ -50,7 +50,15 @@ def x4():
 
 
 def exception(x):
-    ValueError("made, not raised")
+    try:
+        raise ValueError("in use")
+    except ValueError as error:
+        print(error)
+    return x * 2
+
+
+def new_exception(x):
+    UnicodeError("made by a class of its own")
     return x * 2
 
 
@@ -92,7 +100,7 @@ def generator(x):
 
 def catching(x):
     try:
-        return x + torch.ones(7)
+        raise ERROR
     except RuntimeError:
         return x
 
@@ -175,6 +183,7 @@ CASES = {
     "disabled-call": [lambda x: lookup(x) * 2],
     "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],
     "exception": [exception],
+    "new-exception": [new_exception],
     "new-object": [lambda x: (Finalized(), x)[1]],
     "context-manager": [with_block, with_lock],
     "exception-caught": [catching],
@@ -190,10 +199,12 @@ CASES = {
     "unknown-method": [lambda x: x.detach()],
     "operation": [lambda x: zip([x])],
 }
-ALSO = {writes_global: {"mutation"}}  # what the first call met
+# what the first call met, and what the handler does
+ALSO = {writes_global: {"mutation"}, exception: {"side-effect-call"}}
 
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
+ERROR = RuntimeError("made before")
 PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
 
 

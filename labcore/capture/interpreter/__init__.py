@@ -15,6 +15,7 @@ from . import (
     calls as calls,
     containers as containers,
     control as control,
+    exceptions as exceptions,
     instances as instances,
     locals as locals,
     operators as operators,

@@ -18,6 +18,7 @@ from ..variables import (
     Constant,
     CountVariable,
     DictVariable,
+    ExceptionVariable,
     IteratorVariable,
     ListVariable,
     RowsVariable,
@@ -28,6 +29,7 @@ from ..variables import (
 )
 from .control import iterate, iterator, truth
 from .core import Interpreter
+from .exception_values import exception_text
 from .fold import folded, python_value
 from .polyfilled import inlined, polyfill
 from .pure import is_pure
@@ -93,6 +95,9 @@ def _folded(
         if function is abs:
             return vm.operators.method(vm.look(args[0]), "abs", [])  # type: ignore[arg-type]
         raise Break("unknown-call", name=f"{name}() with a tensor")
+    given = vm.look(args[0]) if len(args) == 1 else None
+    if isinstance(given, ExceptionVariable) and function in (str, repr, ascii):
+        return exception_text(vm, given, function)
     return folded(vm, f"{name}()", _with_names(function, list(kwargs)), *args, *kwargs.values())
 
 

@@ -32,6 +32,8 @@ from ..variables import (
 from .builtin_calls import call_builtin, call_method
 from .control import iterate
 from .core import Interpreter
+from .exception_values import is_exception_class
+from .exceptions import make_exception
 from .fold import python_value
 from .instances import call_class, makes_instances
 from .table import opcode
@@ -98,6 +100,9 @@ def call(
             call(vm, frame, special, args, kwargs)
         else:
             frame.stack.append(special)
+        return
+    if isinstance(function, Constant) and is_exception_class(function.value):
+        make_exception(vm, frame, function.value, args, kwargs)
         return
     if isinstance(function, Constant) and makes_instances(vm, function.value):
         call_class(vm, frame, function.value, args, kwargs)

@@ -142,17 +142,15 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
         return vm.looker.item(owner, key_of(vm, key))
     if isinstance(owner, (ListVariable, TupleVariable)):
         index, items = python_value(vm, key), iterate(vm, owner)
-        try:
-            found = items[index]
+        try:  # each kind has its own text for an index out of range
+            found: Any = (items if isinstance(owner, ListVariable) else tuple(items))[index]
         except (IndexError, TypeError) as error:
-            raise WouldRaise(error) from None
-        if not isinstance(found, list):
+            raise WouldRaise(error, exact=True) from None
+        if isinstance(found, Variable):
             return found
-        return (
-            ListVariable(found)
-            if isinstance(owner, ListVariable)
-            else _tuple_part(vm, owner, found)
-        )
+        if isinstance(owner, ListVariable):
+            return ListVariable(found)
+        return _tuple_part(vm, owner, list(found))
     return folded(vm, "subscript", lambda o, k: o[k], owner, key)
 
 
@@ -201,7 +199,7 @@ def store_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> Non
     try:
         vm.looker.items(owner)[index] = value
     except (IndexError, TypeError) as error:
-        raise WouldRaise(error) from None
+        raise WouldRaise(error, exact=True) from None
 
 
 @opcode("DELETE_SUBSCR", "STORE_SLICE")

@@ -216,41 +216,6 @@ def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | N
     return ins.arg
 
 
-@opcode("LOAD_ASSERTION_ERROR")
-def load_assertion_error(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(Constant(AssertionError))
-
-
-@opcode("RAISE_VARARGS", "RERAISE")
-def raise_varargs(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    raise WouldRaise(None)
-
-
-@opcode("PUSH_EXC_INFO")
-def push_exc_info(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    error = frame.stack.pop()
-    frame.stack += [frame.exc, error]
-    frame.exc = error
-
-
-@opcode("POP_EXCEPT")
-def pop_except(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.exc = frame.stack.pop()
-
-
-@opcode("CHECK_EXC_MATCH")
-def check_exc_match(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    """An except clause: decided by the class of the exception, which is guarded."""
-    kind, error = vm.look(frame.stack.pop()), vm.look(frame.stack[-1])
-    raised = getattr(error, "value", None)
-    clause = kind.value if isinstance(kind, Constant) else None
-    if not isinstance(raised, BaseException) or type(clause) is not type:
-        raise Break("operation", what="an except clause of this kind")
-    if not issubclass(clause, BaseException):
-        raise WouldRaise(TypeError("catching classes that do not inherit from BaseException"))
-    frame.stack.append(Constant(clause in type(raised).__mro__))
-
-
 @opcode("WITH_EXCEPT_START")
 def with_except_start(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     raise Break("context-manager")

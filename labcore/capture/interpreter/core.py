@@ -38,6 +38,7 @@ from ..variables import (
 )
 from ..watch import Watch
 from .table import HANDLERS
+from .unwinding import unwind
 
 MAX_STEPS = 100_000
 MAX_DEPTH = 60
@@ -209,10 +210,13 @@ class Interpreter:
                 return Break("opcode", name=instruction.original.opname)
             stack, changes = list(frame.stack), self.effects.count
             try:
-                target = handler(self, frame, instruction)
-            except (Break, WouldRaise) as error:
-                frame.stack = getattr(error, "half_done", None) or stack
-                stop = self._caught(error)
+                try:
+                    target = handler(self, frame, instruction)
+                except WouldRaise as raised:
+                    unwind(self, raised)
+                    continue
+            except Break as stop:
+                frame.stack = stop.half_done or stack
                 if self.effects.count != changes:  # it had begun: a new attempt stops before it
                     stop.step = self.step
                 return self._before_whole_instructions(stop)
@@ -232,14 +236,6 @@ class Interpreter:
             stop.origin = stop.origin or self.origin()
             stop.step = began
         return stop
-
-    def _caught(self, stop: Break | WouldRaise) -> Break:
-        """An exception that a handler of the user's may catch is no error of the call."""
-        if isinstance(stop, Break):
-            return stop
-        if any(f.table.catches(f.offset) for f in self.frames):
-            return Break("exception-caught")
-        raise stop from None
 
     def origin(self) -> Origin | None:
         """The innermost place that is the user's: not one of the lab's own modules."""

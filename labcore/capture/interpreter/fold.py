@@ -57,7 +57,7 @@ def folded(
     try:
         result = function(*values)
     except Exception as error:
-        raise WouldRaise(error) from None
+        raise WouldRaise(error, exact=True) from None
     return wrapped(result)
 
 

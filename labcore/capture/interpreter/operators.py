@@ -13,6 +13,7 @@ from ..frame import SymbolicFrame
 from ..variables import (
     Constant,
     DictVariable,
+    ExceptionVariable,
     ListVariable,
     TensorVariable,
     TupleVariable,
@@ -20,6 +21,7 @@ from ..variables import (
 )
 from .control import iterate, truth
 from .core import Interpreter
+from .exception_values import exception_text
 from .fold import folded
 from .identity import same
 from .table import opcode
@@ -214,16 +216,24 @@ def intrinsic(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 def format_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     conversion, with_spec = ins.arg
     spec = frame.stack.pop() if with_spec else Constant("")
-    value = frame.stack.pop()
+    value = vm.look(frame.stack.pop())
+    if isinstance(value, ExceptionVariable):
+        conversion = conversion or "s"  # an empty specification asks for str()
     if conversion:
-        value = folded(vm, "f-string", CONVERSIONS[conversion], value)
+        value = _converted(vm, conversion, value)
     frame.stack.append(folded(vm, "f-string", format, value, spec))
 
 
 @opcode("CONVERT_VALUE")
 def convert_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    convert = CONVERSIONS["sra"[ins.arg - 1]]
-    frame.stack.append(folded(vm, "f-string", convert, frame.stack.pop()))
+    frame.stack.append(_converted(vm, "sra"[ins.arg - 1], vm.look(frame.stack.pop())))
+
+
+def _converted(vm: Interpreter, conversion: str, value: Variable) -> Variable:
+    convert = CONVERSIONS[conversion]
+    if isinstance(value, ExceptionVariable):
+        return exception_text(vm, value, convert)
+    return folded(vm, "f-string", convert, value)
 
 
 @opcode("BUILD_STRING")

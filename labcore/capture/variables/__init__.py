@@ -1,9 +1,14 @@
 """What capture knows of a value: one small class a kind.
 
-values.py     constants, tensors, tuples, lists, dicts, objects
-functions.py  Python functions, methods, cells
+values.py      constants, tensors, tuples, lists, dicts, objects
+functions.py   Python functions, methods, cells
+exceptions.py  exceptions
 """
 
+from .exceptions import (
+    ExceptionVariable as ExceptionVariable,
+    TracebackVariable as TracebackVariable,
+)
 from .functions import (
     Call as Call,
     CellVariable as CellVariable,

@@ -3,7 +3,6 @@
 from tests.capture.rows.marks import pending
 
 
-@pending("exception: an exception is made, ValueError; exception-caught: an exception i...")
 def raise_and_catch(x):
     try:
         raise ValueError("no")
@@ -11,7 +10,6 @@ def raise_and_catch(x):
         return x + 1
 
 
-@pending("exception: an exception is made, KeyError; exception-caught: an exception is ...")
 def caught_by_base_class(x):
     try:
         raise KeyError("k")
@@ -48,7 +46,6 @@ def finally_overrides(x):
     return x
 
 
-@pending("exception-caught: an exception is raised inside of try or with; attribute: at...")
 def key_error(x, table):
     try:
         return x * table["missing"]
@@ -56,7 +53,6 @@ def key_error(x, table):
         return x, error.args[0]
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def index_error(x, numbers):
     try:
         return x * numbers[9]
@@ -64,7 +60,6 @@ def index_error(x, numbers):
         return x - 1
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def attribute_error(x):
     try:
         return x.not_there
@@ -72,7 +67,6 @@ def attribute_error(x):
         return x * 2
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def zero_division(x, n):
     try:
         return x * (1 / (n - 3))
@@ -80,7 +74,6 @@ def zero_division(x, n):
         return x
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def type_error(x, s):
     try:
         return s + 1
@@ -88,7 +81,6 @@ def type_error(x, s):
         return x
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def unpacking_error(x, numbers):
     try:
         a, b = numbers
@@ -123,7 +115,6 @@ def raised_in_a_callee(x):
         return x * error.code
 
 
-@pending("exception: an exception is made, ValueError; exception-caught: an exception i...")
 def reraised(x):
     try:
         try:
@@ -135,7 +126,6 @@ def reraised(x):
         return x, str(error)
 
 
-@pending("exception: an exception is made, ValueError; exception-caught: an exception i...")
 def raise_from(x):
     try:
         try:
@@ -146,7 +136,6 @@ def raise_from(x):
         return x, type(error.__cause__).__name__
 
 
-@pending("exception: an exception is made, ValueError; exception-caught: an exception i...")
 def context_chain(x):
     try:
         try:
@@ -157,7 +146,6 @@ def context_chain(x):
         return x, type(error.__context__).__name__, error.__suppress_context__
 
 
-@pending("exception: an exception is made, RuntimeError")
 def uncaught(x):
     y = x + 1
     raise RuntimeError("out")
@@ -169,7 +157,6 @@ def uncaught_after_effects(x, numbers):
     raise _Mine(len(numbers))
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def shape_error_caught(x):
     try:
         return x + torch.ones(7)
@@ -177,7 +164,6 @@ def shape_error_caught(x):
         return x
 
 
-@pending("exception-caught: an exception is raised inside of try or with")
 def loop_with_try(x, numbers):
     for i in [1, 0, 2]:
         try:
@@ -187,7 +173,6 @@ def loop_with_try(x, numbers):
     return x
 
 
-@pending("exception: an exception is made, KeyError; exception-caught: an exception is ...")
 def nested_handlers(x):
     try:
         try:
@@ -201,7 +186,6 @@ def nested_handlers(x):
     return x
 
 
-@pending("exception: an exception is made, AssertionError; exception-caught: an excepti...")
 def assertion_caught(x, n):
     try:
         assert n == 9, "not nine"
@@ -209,7 +193,6 @@ def assertion_caught(x, n):
         return x, error.args
 
 
-@pending("exception: an exception is made, ValueError; exception-caught: an exception i...")
 def exception_stored(x):
     kept = None
     try:
@@ -230,6 +213,5 @@ def stop_iteration(x):
     return x
 
 
-@pending("exception: an exception is made, ValueError")
 def exception_returned(x):
     return x + 1, ValueError("made", 3)

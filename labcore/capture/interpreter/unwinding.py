@@ -1,0 +1,72 @@
+"""What an exception does: it looks for its handler, outwards through the frames.
+
+In: a `WouldRaise` of a handler of the interpreter.  Out: frames that stand at the user's handler.
+Invariant: tables, stack depths and `__context__` are CPython's; an exception that nobody handles is
+CPython's to raise, by running the whole call, or what is left of it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..breaks import Break, WouldRaise
+from ..variables import Constant, ExceptionVariable, Lazy, Variable
+
+if TYPE_CHECKING:
+    from .core import Interpreter
+
+
+def being_handled(vm: Interpreter) -> Variable | None:
+    """The exception that `sys.exc_info()` would tell in the innermost frame. Whether a frame
+    handles one is the same each time it stands at an instruction, so None needs no guard."""
+    for frame in reversed(vm.frames):
+        if not (isinstance(frame.exc, (Lazy, Constant)) and frame.exc.value is None):
+            return frame.exc
+    return None
+
+
+def unwind(vm: Interpreter, raised: WouldRaise) -> None:
+    """Stand at the handler. Raises WouldRaise where there is none."""
+    if not any(frame.table.handler(frame.offset) for frame in vm.frames):
+        raise raised
+    error = raised.variable or _made(raised)
+    if not raised.again:
+        _set_context(vm, error)
+    if not error.raised:
+        error.raised = True
+        vm.born[error] = vm.step
+    while True:
+        frame = vm.frames[-1]
+        entry = frame.table.handler(frame.offset)
+        if entry is not None:
+            del frame.stack[entry.depth :]
+            frame.stack += [Constant(frame.offset // 2), error] if entry.lasti else [error]
+            frame.offset = entry.target
+            return
+        if len(vm.frames) == 1:
+            raise raised
+        vm.frames.pop()
+
+
+def _made(raised: WouldRaise) -> ExceptionVariable:
+    """The variable of an error that an instruction raises."""
+    from .fold import is_plain, wrapped  # late: it needs the interpreter
+
+    error = raised.error
+    if error is None:
+        raise Break("exception-caught")
+    exact = raised.exact and all(map(is_plain, error.args))
+    arguments = [wrapped(value) for value in error.args] if exact else []
+    return ExceptionVariable(type(error), arguments=arguments, exact=exact)
+
+
+def _set_context(vm: Interpreter, error: ExceptionVariable) -> None:
+    """`__context__` is what was being handled; a chain of them never leads to itself."""
+    context = link = being_handled(vm)
+    if context is None or context is error:
+        return
+    while isinstance(link, ExceptionVariable):
+        if link.context is error:
+            link.context = None
+        link = link.context
+    error.context = context
