@@ -67,6 +67,7 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         region.result,
         _place(region),
         region.stop is not None,
+        region.raises is not None,
         region.raises,
     )
 

@@ -119,8 +119,8 @@ class Point:
     def run_new(self, variant: Variant, slots: tuple[Any, ...]) -> Any:
         """A variant made for these very values fits them, unless somebody changes what it looks
         at meanwhile. Raises WouldRaise for one that is to raise: CPython has to agree."""
-        if variant.raises is not None:
-            raised, variant.raises = variant.raises, None
+        if variant.expected is not None:
+            raised, variant.expected = variant.expected, None
             raise raised
         outcome = variant.run(*slots)
         if outcome is MISS:

@@ -28,7 +28,8 @@ class VariantCache:
 
     @property
     def full(self) -> bool:
-        return len(self.variants) >= RECOMPILE_LIMIT
+        """One place that raises has one variant at most, so these do not count."""
+        return sum(not variant.raises for variant in self.variants) >= RECOMPILE_LIMIT
 
     def others(self, slots: tuple[Any, ...]) -> Any:
         """The outcome of the first variant whose guards hold, or MISS."""
@@ -55,7 +56,7 @@ class VariantCache:
                 if twin.place is None or twin.place != variant.place:
                     continue
                 # One that raises is not made wider: calls like it that do not raise have graphs.
-                wider = widened(variant, twin) if variant.raises is None else variant
+                wider = widened(variant, twin) if not variant.raises else variant
                 if wider is not None:
                     self._replace((wider, *(v for v in self.variants if v is not twin)))
                     return wider

@@ -48,7 +48,8 @@ class Variant:
     result: str
     place: Any = None  # where capture stopped, or the call raises, for an eager one
     stops: bool = False  # it ends at an instruction that is CPython's
-    raises: Exception | None = None  # expected of the call; whoever runs it first checks that
+    raises: bool = False  # CPython runs what it stands for, and raises
+    expected: Exception | None = None  # and this until somebody has seen that it does
     run: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:

@@ -7,9 +7,16 @@ import math
 import pytest
 
 import labcore as torch
+from labcore.compiler import disable
+from labcore.compiler.compile import state_of
 
-from .differential import check
+from .differential import check, outcome
 from .subjects import CONFIG, helper, x4
+
+
+@disable
+def observe(x):
+    return None
 
 
 def reads_undefined_name(x):
@@ -138,3 +145,25 @@ def test_an_error_of_an_iterator_knows_the_one_being_handled():
     with pytest.raises(KeyError) as caught:
         torch.compile(f, backend="eager")(x4())
     assert repr(caught.value.__context__) == repr(pytest.raises(ValueError, int, "first").value)
+
+
+def fails_for_some(x, n):
+    y = x * n
+    observe(y)
+    if n > 2:
+        raise ValueError(n)
+    return y + 1
+
+
+def test_calls_that_raise_are_captured_once_and_do_not_use_up_the_limit():
+    compiled = torch.compile(fails_for_some, backend="eager")
+    state = state_of(compiled)
+    for n in (3, 4, 5, 6, 1, 2):
+        expected, found = (outcome(f, (x4(), n), {}) for f in (fails_for_some, compiled))
+        assert repr(expected.error) == repr(found.error)
+        assert repr(expected.value) == repr(found.value)
+    points = [state.entry, *state.points.values()]
+    assert sum(v.raises for point in points for v in point.cache.variants) == 1
+    before = [point.cache.variants for point in points]
+    outcome(compiled, (x4(), 6), {})
+    assert before == [point.cache.variants for point in points]

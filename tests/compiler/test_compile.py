@@ -289,7 +289,10 @@ def test_an_error_of_the_users_has_the_users_line_and_no_other_error_behind_it()
         compiled(torch.ones(2), torch.ones(3))
     assert any(str(entry.path) == __file__ and entry.name == "block" for entry in caught.traceback)
     assert caught.value.__context__ is None and caught.value.__cause__ is None
-    assert state_of(compiled).cache.variants == ()
+    (variant,) = state_of(compiled).cache.variants
+    with pytest.raises(RuntimeError, match="must match the size"):
+        compiled(torch.ones(2), torch.ones(3))
+    assert state_of(compiled).cache.variants == (variant,)  # it is not captured again
 
 
 def test_functions_without_operators_have_variants_too_and_later_calls_are_captured():
