@@ -164,6 +164,6 @@ def test_calls_that_raise_are_captured_once_and_do_not_use_up_the_limit():
         assert repr(expected.value) == repr(found.value)
     points = [state.entry, *state.points.values()]
     assert sum(v.raises for point in points for v in point.cache.variants) == 1
-    before = [point.cache.variants for point in points]
+    before = [{*point.cache.variants} for point in points]
     outcome(compiled, (x4(), 6), {})
-    assert before == [point.cache.variants for point in points]
+    assert before == [{*point.cache.variants} for point in points]
