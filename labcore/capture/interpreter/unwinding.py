@@ -7,6 +7,7 @@ CPython's to raise, by running the whole call, or what is left of it.
 
 from __future__ import annotations
 
+from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from ..breaks import Break, WouldRaise
@@ -29,6 +30,8 @@ def unwind(vm: Interpreter, raised: WouldRaise) -> None:
     """Stand at the handler. Raises WouldRaise where there is none."""
     if not any(frame.table.handler(frame.offset) for frame in vm.frames):
         raise raised
+    if any(_closes(value) for frame in vm.frames for value in frame.stack):
+        raise Break("exception-caught")
     error = raised.variable or _made(raised)
     if not raised.again:
         _set_context(vm, error)
@@ -46,6 +49,11 @@ def unwind(vm: Interpreter, raised: WouldRaise) -> None:
         if len(vm.frames) == 1:
             raise raised
         vm.frames.pop()
+
+
+def _closes(variable: Variable) -> bool:
+    """A real generator in a loop that is left: its own handlers run before anybody catches."""
+    return isinstance(variable, Lazy) and type(variable.value) is GeneratorType
 
 
 def _made(raised: WouldRaise) -> ExceptionVariable:
