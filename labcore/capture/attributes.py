@@ -18,6 +18,7 @@ from ..tensor.methods import Methods
 from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise
+from .numbers import as_constant
 from .objects import Found
 from .variables import (
     Call,
@@ -81,6 +82,7 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return objects.find(vm, found, name)
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
+    owner = as_constant(vm.looker.numbers, owner)
     if isinstance(owner, Constant):
         return _of_constant(vm, owner, name)
     if isinstance(owner, FunctionVariable):

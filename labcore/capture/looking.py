@@ -13,6 +13,7 @@ from types import BuiltinFunctionType, CellType, FunctionType, MethodType, Modul
 from typing import Any
 
 from .. import devices, dtypes
+from ..graph import Graph
 from ..guards import GuardBuilder, Source, kinds
 from ..ops import Op
 from ..tensor import Tensor
@@ -22,6 +23,7 @@ from .breaks import Break, WouldRaise
 from .callables import means_something
 from .classes import Classes
 from .effects import Effects
+from .numbers import Numbers, Varying
 from .variables import (
     CellVariable,
     Constant,
@@ -32,6 +34,7 @@ from .variables import (
     LiveIterator,
     MethodVariable,
     Mutable,
+    NumberVariable,
     ObjectVariable,
     TensorVariable,
     TupleVariable,
@@ -41,6 +44,7 @@ from .variables import (
 METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
 LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
 VARYING = int, float, str, range  # constants of these may be another value each time
+SYMBOLIC = int, float  # and these can be inputs of the graph
 BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
 
 
@@ -48,8 +52,9 @@ class Looker:
     """Gives variables for the values of one call. `known` maps the ids of objects to their
     variables."""
 
-    def __init__(self, builder: GuardBuilder, varying: frozenset[str] = frozenset()) -> None:
+    def __init__(self, builder: GuardBuilder, varying: Varying, graph: Graph) -> None:
         self.builder, self.varying = builder, varying
+        self.numbers = Numbers(builder, varying, graph)
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
         self.effects, self.classes = Effects(), Classes(builder)
@@ -80,8 +85,10 @@ class Looker:
             if found != constant:
                 builder.add(kinds.id_match(name, found, value, constant, origin))
             return Constant(value, home=constant)
-        if kind in VARYING and name in self.varying:
-            raise Break("varying-number", name=name)
+        if kind in SYMBOLIC and self.numbers.wanted(source, value):
+            return self.numbers.input(source, value, builder.load(source))
+        if kind in VARYING:
+            self.varying.refuse(name)
         home = builder.load(source)
         if kinds.is_too_long(value):
             raise Break("operation", what=f"{name}, an integer of {value.bit_length()} bits")
@@ -199,9 +206,20 @@ class Looker:
         return CellVariable(content, value=cell, source=source)
 
     def length(self, name: str, home: str, length: int) -> None:
-        if f"len({name})" in self.varying:
-            raise Break("varying-number", name=f"len({name})")
+        self.varying.refuse(f"len({name})")
         self.builder.add(kinds.length_match(name, home, length, self.builder.origin))
+
+    def symbolic_length(self, variable: ListVariable) -> Variable | None:
+        """len() of a list from outside that was seen to have other lengths: an input."""
+        if not variable.outside or variable.items is not None:
+            return None
+        source, length = variable.place.length(), len(variable.value)
+        if not self.numbers.wanted(source, length):
+            return None
+        found = self.look(self.lazy(source, length))
+        assert isinstance(found, NumberVariable)
+        more = found.number + len(variable.tail)
+        return NumberVariable(more, more.hint) if variable.tail else found
 
     def items(self, variable: ListVariable) -> list[Variable]:
         """A list's items, guarding its length now that it matters."""

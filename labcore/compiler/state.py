@@ -16,6 +16,7 @@ from typing import Any
 from .. import trace
 from ..capture import Stopped, WouldRaise
 from ..capture.bytecode import forget as forget_tables
+from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
 from ..guards import EAGER, MISS, Variant
 from ..guards.kinds import ATOMS, is_too_long
@@ -67,7 +68,7 @@ class State:
         self.points.clear()
         self.graphs.clear()
         self.reported.clear()
-        self.entry.varying = frozenset()
+        self.entry.varying = Varying()
         self.was_called = False
 
     # ---- a call that nobody watches ----

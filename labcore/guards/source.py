@@ -32,6 +32,9 @@ class Source:
     def item(self, key: Any) -> Source:
         return Source(f"{self.name}[{key!r}]", "{}[" + escape(repr(key)) + "]", self, fallible=True)
 
+    def length(self) -> Source:
+        return Source(f"len({self.name})", "len({})", self, fallible=True)
+
     def cell_contents(self, variable: str) -> Source:
         return Source(variable, "{}.cell_contents", self, fallible=True)
 

@@ -84,6 +84,14 @@ def writes_global(x):
     return x
 
 
+def spells(x):
+    text = ""
+    for i in range(4):
+        print(end="")
+        text = "a" * i
+    return x if text else x + 1
+
+
 def appends(x, seen=SEEN):
     seen.append(1)
     return x + 1
@@ -176,8 +184,8 @@ CASES = {
         lambda x: {1: x}.setdefault(2, x),
         lambda x: (np.exp(0.0), x)[1],
     ],
-    "mutation": [extends],
-    "varying-number": [writes_global],
+    "mutation": [extends, writes_global],
+    "varying-number": [spells],
     "inplace-operator": [lambda x: x.clone().add_(1), lambda x: x.clone().relu_()],
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
     "disabled-call": [lambda x: lookup(x) * 2],
@@ -200,7 +208,7 @@ CASES = {
     "operation": [lambda x: zip([x])],
 }
 # what the first call met, and what the handler does
-ALSO = {writes_global: {"mutation"}, exception: {"side-effect-call"}}
+ALSO = {spells: {"side-effect-call"}, exception: {"side-effect-call"}}
 
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
