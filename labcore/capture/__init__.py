@@ -25,6 +25,6 @@ from .callables import (
     means_constant as means_constant,
     means_operator as means_operator,
 )
-from .frames import Frame as Frame, Stop as Stop, Stopped as Stopped, leave as leave
+from .frames import Frame as Frame, Stop as Stop, leave as leave
 from .region import Region as Region, capture as capture
 from .steps import run_rest as run_rest, step as step

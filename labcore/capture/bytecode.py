@@ -89,10 +89,13 @@ class Bytecode:
         self.catching = "PUSH_EXC_INFO" in self.names
         self._start = next((ins.offset for ins in listing if ins.opname == "RESUME"), 0)
         self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
+        self._origins: dict[int, Origin] = {}
         self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
 
     def handler(self, offset: int) -> Any:
         """The exception table's entry for an offset, or None."""
+        if not self.handlers:
+            return None
         return next((e for e in self.handlers if e.start <= offset < e.end), None)
 
     def catches(self, offset: int) -> bool:
@@ -108,6 +111,11 @@ class Bytecode:
 
     def origin(self, offset: int) -> Origin:
         """The user's place that the instruction at `offset` came from."""
+        if offset not in self._origins:
+            self._origins[offset] = self._origin(offset)
+        return self._origins[offset]
+
+    def _origin(self, offset: int) -> Origin:
         where = self.at[offset].positions
         line, end, column, end_column = where if where is not None else (None,) * 4
         column, end, end_column = (-1 if v is None else v for v in (column, end, end_column))

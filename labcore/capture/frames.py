@@ -14,7 +14,7 @@ from types import CodeType
 from typing import Any
 
 from ..guards.variant import Mark
-from .bytecode import Bytecode, bytecode
+from .bytecode import V13, Bytecode, bytecode
 
 NULL, UNBOUND = Mark("NULL"), Mark("UNBOUND")
 
@@ -65,6 +65,8 @@ class Stop:
         self.after = table.after.get(offset, -1)
         self.target = table.at[offset].arg if self.name == "FOR_ITER" else ins.argval
         self.plain = self.name == "CALL" and table.keyword_names(ins) is None
+        # where a call's callable lies, and the NULL beside it, counted from the stack's top
+        self.callee, self.null = (-self.operands + place for place in ((0, 1) if V13 else (1, 0)))
         self.jump = is_branch(self.name)
         self.branch = _branch_after(table, self.after) if self.results == 1 else None
         self.following: Any = None  # the driver's note: the place that this stop leads to
@@ -83,15 +85,6 @@ def _branch_after(table: Bytecode, offset: int) -> tuple[int, int] | None:
         return None
     ways = table.after[offset], ins.argval
     return ways if ins.opname.endswith("TRUE") else ways[::-1]
-
-
-class Stopped:
-    """What the variant of a whole call gives where it stops: the stop, and the frames it made."""
-
-    __slots__ = ("frames", "stop")
-
-    def __init__(self, stop: Stop, frames: list[Frame]) -> None:
-        self.stop, self.frames = stop, frames
 
 
 # Values taken from the stack, values put back. No default: what is not here ends in an escape,

@@ -8,6 +8,7 @@ What reads variables by name (`locals()`) is not seen here; who stops at such a 
 from __future__ import annotations
 
 import dis
+from collections.abc import Iterable
 
 from .bytecode import Bytecode
 
@@ -15,46 +16,67 @@ NEVER_FALLS = frozenset(
     "RETURN_VALUE RETURN_CONST RAISE_VARARGS RERAISE JUMP_FORWARD JUMP_BACKWARD "
     "JUMP_BACKWARD_NO_INTERRUPT".split()
 )
-Slots = frozenset[int]
 
 
-def live_slots(table: Bytecode) -> dict[int, Slots]:
+def live_slots(table: Bytecode) -> dict[int, frozenset[int]]:
     """The slots read from each offset on."""
-    live: dict[int, Slots] = {offset: frozenset() for offset in table.raw}
-    order = list(reversed(table.raw.values()))
+    return {offset: frozenset(_slots(mask)) for offset, mask in _live_masks(table).items()}
+
+
+def _live_masks(table: Bytecode) -> dict[int, int]:
+    """The same as numbers, one bit a slot."""
+    live = dict.fromkeys(table.raw, 0)
+    rows = [_row(table, ins) for ins in reversed(table.raw.values())]
     changed = True
     while changed:
         changed = False
-        for ins in order:
-            found = _live_before(table, ins, live)
-            if found != live[ins.offset]:
-                live[ins.offset], changed = found, True
+        for offset, ways, reads, kept, caught in rows:
+            found = 0
+            for way in ways:
+                found |= live[way]
+            found = found & kept | reads
+            if caught is not None:
+                found |= live[caught]
+            if found != live[offset]:
+                live[offset], changed = found, True
     return live
 
 
-def _live_before(table: Bytecode, ins: dis.Instruction, live: dict[int, Slots]) -> Slots:
-    after: set[int] = set()
+def _row(table: Bytecode, ins: dis.Instruction) -> tuple[int, list[int], int, int, int | None]:
+    """An instruction's offset, where it may lead, what it reads, what it leaves, who catches."""
+    ways = []
     if ins.opname not in NEVER_FALLS and ins.offset in table.after:
-        after |= live[table.after[ins.offset]]
+        ways.append(table.after[ins.offset])
     if "JUMP" in ins.opname or ins.opname in ("FOR_ITER", "SEND"):
-        after |= live[ins.argval]
+        ways.append(ins.argval)
     reads, writes = _reads_writes(ins)
     entry = table.handler(ins.offset)
-    caught = live[entry.target] if entry is not None else frozenset()
-    return frozenset((after - writes) | reads | caught)
+    return ins.offset, ways, _mask(reads), ~_mask(writes), None if entry is None else entry.target
 
 
-def _reads_writes(ins: dis.Instruction) -> tuple[set[int], set[int]]:
+def _mask(slots: Iterable[int]) -> int:
+    mask = 0
+    for slot in slots:
+        mask |= 1 << slot
+    return mask
+
+
+def _slots(mask: int) -> list[int]:
+    return [slot for slot in range(mask.bit_length()) if mask >> slot & 1]
+
+
+def _reads_writes(ins: dis.Instruction) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """What one instruction reads and writes; a deletion reads, for it wants the slot bound."""
     name, arg = ins.opname, ins.arg or 0
+    if "FAST" not in name and "DEREF" not in name and name not in ("LOAD_CLOSURE", "MAKE_CELL"):
+        return (), ()
     first, second = arg >> 4, arg & 15
     if name == "STORE_FAST_LOAD_FAST":
-        return {second} - {first}, {first}
+        return (() if first == second else (second,)), (first,)
     if name == "STORE_FAST_STORE_FAST":
-        return set(), {first, second}
+        return (), (first, second)
     if name == "LOAD_FAST_LOAD_FAST":
-        return {first, second}, set()
+        return (first, second), ()
     if name in ("STORE_FAST", "STORE_FAST_MAYBE_NULL"):
-        return set(), {arg}
-    touches = "_FAST" in name or "DEREF" in name or name in ("LOAD_CLOSURE", "MAKE_CELL")
-    return ({arg} if touches else set()), set()
+        return (), (arg,)
+    return (arg,), ()

@@ -21,7 +21,7 @@ from ..guards.builder import variant_source
 from ..tensor.modes import mode
 from .breaks import Break, WouldRaise
 from .exit import Exit
-from .frames import NULL, UNBOUND, Frame, Stop, Stopped, leave
+from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
 from .numbers import NOTHING_VARIES, Numbers, Varying
 from .operators import CaptureTracer
@@ -36,7 +36,6 @@ RESERVED = {
     "NULL": NULL,
     "UNBOUND": UNBOUND,
     "Frame": Frame,
-    "Stopped": Stopped,
     "leave": leave,
     "mode": mode,
     "dtypes": dtypes,
@@ -173,7 +172,7 @@ def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
     last = vm.frames[-1]
     frames = way_out.stop(vm.frames, len(vm.reals))
     name = vm.builder.constant(Stop(last.code, last.offset, stop.half_done is not None), "STOP")
-    return f"return {name}" if vm.reals else f"return Stopped({name}, {frames})"
+    return f"return {name}" if vm.reals else f"return {name}, {frames}"
 
 
 def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None) -> Region:

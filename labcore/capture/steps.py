@@ -35,31 +35,30 @@ READER_IDS = frozenset(map(id, _FRAME_READERS))
 def step(frames: list[Frame], stop: Stop) -> bool:
     """CPython runs the instruction the innermost frame stands at; an exception unwinds as it
     would. Is the next place the one that this stop always leads to?"""
-    frame, stack = frames[-1], frames[-1].stack
+    frame = frames[-1]
+    stack = frame.stack
+    handled = frame.exc if len(frames) == 1 else being_handled(frames)
+    if stop.plain and handled is None and _is_plain(stop, stack):
+        return _plain_call(frames, stop)
     if stop.name == "RERAISE":  # no raise of ours: it would overwrite __context__
         unwind(frames, stack[-1], mark=False)
         return False
     operands = stack[len(stack) - stop.operands :]
     windowless = stop.name == "FOR_ITER"  # then the traceback lacks this frame's line
     try:
-        handled = frame.exc is not None or len(frames) > 1
-        handled = handled and being_handled(frames) is not None
         if windowless:
-            if handled:
-                _handling(being_handled(frames), _next_item, frame, stop)
-            else:
+            if handled is None:
                 _next_item(frame, stop)
+            else:
+                _handling(handled, _next_item, frame, stop)
             return False
-        if handled:
-            value = _handling(being_handled(frames), _run(stop), frame, operands, stop.results)
-        elif _is_plain(stop, operands):
-            windowless = True
-            value = operands[not V13](*operands[2:])
-        else:
+        if handled is None:
             value = _run(stop)(frame, operands, stop.results)
+        else:
+            value = _handling(handled, _run(stop), frame, operands, stop.results)
     except BaseException as error:
         operands.clear()  # a traceback leads here: it would keep, and so be kept by, these
-        del stack
+        del stack, handled
         unwind(frames, _own_part(error), mark=windowless or error.__traceback__ is None)
         return False
     if stop.jump:
@@ -86,12 +85,35 @@ def _run(stop: Stop) -> Callable[..., Any]:
     return truth if stop.truth_only else window
 
 
-def _is_plain(stop: Stop, operands: list[Any]) -> bool:
+def _is_plain(stop: Stop, stack: list[Any]) -> bool:
     """A C function that does not look at its caller needs no window: nobody can tell."""
-    if not stop.plain or operands[V13] is not NULL:
+    callee = stack[stop.callee]
+    return (
+        callee.__class__ is BuiltinFunctionType
+        and stack[stop.null] is NULL
+        and id(callee) not in READER_IDS
+    )
+
+
+def _plain_call(frames: list[Frame], stop: Stop) -> bool:
+    """The step at such a call: `step` on its shortest way."""
+    frame = frames[-1]
+    stack = frame.stack
+    operands = stack[-stop.operands :]
+    try:
+        value = operands[stop.callee](*operands[2:])
+    except BaseException as error:
+        operands.clear()
+        del stack
+        unwind(frames, _own_part(error), mark=True)
         return False
-    function = operands[not V13]
-    return type(function) is BuiltinFunctionType and id(function) not in READER_IDS
+    del stack[-stop.operands :]
+    if stop.branch is not None and value.__class__ is bool:
+        frame.offset = stop.branch[value]
+        return False
+    stack.append(value)
+    frame.offset = stop.after
+    return True
 
 
 def _next_item(frame: Frame, stop: Stop) -> None:

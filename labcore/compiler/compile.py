@@ -106,22 +106,26 @@ def _wrap(model: Any, options: Options) -> Any:
 
 def _compile_function(function: FunctionType, options: Options) -> Callable[..., Any]:
     state = State(function, options)
-    compiled, state.run_eagerly = dispatcher(function, state)
+    compiled = dispatcher(function, state)
     assert isinstance(compiled, FunctionType)
     state.print_anew = functools.partial(_print_anew, weakref.ref(compiled), state)
     means(compiled, _inline)
     return compiled
 
 
-def _print_anew(ref: weakref.ref[FunctionType], state: State) -> None:
-    """Give a compiled function the signature that its original has now."""
+def _print_anew(ref: weakref.ref[FunctionType], state: State) -> Callable[..., Any]:
+    """Give a compiled function the signature that its original has now; gives it, or the original
+    where nobody has it any more."""
     compiled = ref()
-    if compiled is not None:
-        fresh, state.run_eagerly = dispatcher(state.function, state)
-        assert isinstance(fresh, FunctionType)
-        compiled.__globals__.update(fresh.__globals__)
-        compiled.__code__, compiled.__defaults__ = fresh.__code__, fresh.__defaults__
-        compiled.__kwdefaults__ = fresh.__kwdefaults__
+    if compiled is None:
+        return state.function
+    state.remember()
+    fresh = dispatcher(state.function, state)
+    assert isinstance(fresh, FunctionType)
+    compiled.__globals__.update(fresh.__globals__)
+    compiled.__code__, compiled.__defaults__ = fresh.__code__, fresh.__defaults__
+    compiled.__kwdefaults__ = fresh.__kwdefaults__
+    return compiled
 
 
 def _calling(target: Any) -> FunctionType:

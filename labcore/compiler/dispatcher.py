@@ -11,17 +11,16 @@ A warm call is this function, one variant's guards, its graph, and nothing else.
 from __future__ import annotations
 
 import functools
-import linecache
 from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..capture import Stopped
 from ..capture.interpreter.core import VARARGS, VARKEYWORDS, parameter_names
-from ..graph import Names
-from ..guards import EAGER, MISS
+from ..graph import Names, define
+from ..guards import EAGER, MISS, RETURN
 from ..guards.variant import Mark
 from ..trace import attention
+from .drive import drive
 
 STATE = "_labcore_state"  # where a compiled function's globals, which are its own, hold its state
 ABSENT = Mark(
@@ -31,61 +30,54 @@ ABSENT = Mark(
 TEMPLATE = """\
 def {name}({signature}):
     __tracebackhide__ = True
-{defaults}    if {function}.__code__ is not {state}.code:
-        {state}.renew()
-        return {function}({call})
-    if {attention}.needed:
+    if {function}.__code__ is not {state}.code or {function}.__defaults__ is not {state}.defaults:
+        return {state}.renewed(({slots}))
+{defaults}    if {attention}.needed:
         return {state}.watched(({slots}))
     try:
         outcome = {state}.cache.first({arguments})
         if outcome is {miss}: outcome = {state}.find(({slots}))
     except Exception as error:
         outcome = {state}.failed(error)
-    if outcome.__class__ is tuple: return outcome[1]
-    if outcome.__class__ is {stopped}: return {state}.resume(outcome)
+    if outcome.__class__ is tuple:
+        if outcome[0] is {returned}: return outcome[1]
+        return {drive}({state}, outcome[1], outcome[0])
     if outcome is {eager}: return {function}({call})
     return {state}.settle(outcome, {function}({call}))
-
-def {run_eagerly}({parameters}):
-    return {function}({call})
 """
 
 
-def dispatcher(function: FunctionType, state: Any) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """The compiled function, and one that runs the user's on bound arguments, one a parameter
-    slot."""
+def dispatcher(function: FunctionType, state: Any) -> Callable[..., Any]:
+    """The compiled function. Its text compares with what `state` remembers of the user's."""
     code = function.__code__
     parameters = parameter_names(code)
     names = Names({*parameters, "outcome", "error"})
     assert STATE not in parameters
     given: dict[str, Any] = {STATE: state, "_function": function, "_attention": attention}
-    given |= {"_absent": ABSENT, "_miss": MISS, "_eager": EAGER, "_stopped": Stopped}
+    given |= {"_absent": ABSENT, "_miss": MISS, "_eager": EAGER, "_returned": RETURN}
+    given |= {"_drive": drive}
     scope: dict[str, Any] = {names.new(name): value for name, value in given.items()}
-    state_, function_, attention_, absent, miss, eager, stopped = scope
+    state_, function_, attention_, absent, miss, eager, returned, drive_ = scope
     name = function.__name__ if function.__name__.isidentifier() else "compiled"
     if name in parameters:
         name = names.new(name)
-    run = names.new("_run_eagerly")
     source = TEMPLATE.format(
         name=name,
         signature=_signature(function, absent),
-        defaults=_defaults(function, absent, function_),
+        defaults=_defaults(function, absent, state_),
         attention=attention_,
         state=state_,
         miss=miss,
         eager=eager,
-        stopped=stopped,
+        returned=returned,
+        drive=drive_,
         function=function_,
-        run_eagerly=run,
         slots="".join(f"{p}, " for p in parameters),
         arguments=", ".join(parameters),
         call=_call(code),
-        parameters=", ".join(parameters),
     )
-    path = f"<compiled {function.__qualname__}>"
-    linecache.cache[path] = (len(source), None, source.splitlines(True), path)
-    exec(compile(source, path, "exec"), scope)
-    return functools.update_wrapper(scope[name], function), scope[run]
+    define(source, f"<compiled {function.__qualname__}>", scope, state)
+    return functools.update_wrapper(scope[name], function)
 
 
 def _signature(function: FunctionType, absent: str) -> str:
@@ -102,22 +94,24 @@ def _signature(function: FunctionType, absent: str) -> str:
         parts.append(f"*{rest.pop(0)}")
     elif code.co_kwonlyargcount:
         parts.append("*")
-    for name in code.co_varnames[count : count + code.co_kwonlyargcount]:
+    for name in _keyword_only(code):
         parts.append(f"{name}={absent}" if name in (function.__kwdefaults__ or {}) else name)
     return ", ".join(parts + [f"**{name}" for name in rest])
 
 
-def _defaults(function: FunctionType, absent: str, function_name: str) -> str:
-    """Lines that fetch the defaults which the call left out."""
+def _keyword_only(code: CodeType) -> tuple[str, ...]:
+    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
+def _defaults(function: FunctionType, absent: str, state: str) -> str:
+    """Lines that fetch the defaults of what the call left out."""
     code, lines = function.__code__, []
-    given = function.__defaults__ or ()
-    for place in range(-len(given), 0):
+    for place in range(-len(function.__defaults__ or ()), 0):
         name = code.co_varnames[code.co_argcount + place]
-        lines.append(f"    if {name} is {absent}: {name} = {function_name}.__defaults__[{place}]\n")
+        lines.append(f"    if {name} is {absent}: {name} = {state}.defaults[{place}]\n")
     for name in function.__kwdefaults__ or {}:
-        lines.append(
-            f"    if {name} is {absent}: {name} = {function_name}.__kwdefaults__[{name!r}]\n"
-        )
+        value = f"{state}.function.__kwdefaults__[{name!r}]"
+        lines.append(f"    if {name} is {absent}: {name} = {value}\n")
     return "".join(lines)
 
 
@@ -132,3 +126,20 @@ def _call(code: CodeType) -> str:
     if code.co_flags & VARKEYWORDS:
         parts.append(f"**{rest.pop(0)}")
     return ", ".join(parts)
+
+
+def call_with(function: Callable[..., Any], code: CodeType, slots: tuple[Any, ...]) -> Any:
+    """Call `function` with what a call of these parameters was given, one a slot."""
+    count, keyword_only = code.co_argcount, code.co_kwonlyargcount
+    names, more = parameter_names(code), list(slots[count + keyword_only :])
+    args = [value for value in slots[: code.co_posonlyargcount] if value is not ABSENT]
+    kwargs = {
+        name: value
+        for name, value in zip(names, slots[: count + keyword_only])
+        if value is not ABSENT and name not in names[: code.co_posonlyargcount]
+    }
+    varargs = more.pop(0) if code.co_flags & VARARGS else ()
+    if varargs:  # then every positional parameter was given by position
+        args = [*slots[:count], *varargs]
+        kwargs = {name: kwargs[name] for name in _keyword_only(code) if name in kwargs}
+    return function(*args, **kwargs, **(more[0] if more else {}))

@@ -25,12 +25,13 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
     outcome: Any = stop
     while outcome.__class__ is not tuple:
         point: Point | None = None
-        if outcome.__class__ is Stop and not outcome.rest:
+        stands = outcome.__class__ is Stop
+        if stands and not outcome.rest:
             if step(frames, outcome) if call is None else step_watched(frames, outcome, call):
                 point = outcome.following
                 if point is None:
                     point = outcome.following = _point(state, frames)
-        elif outcome.__class__ is Stop or outcome is EAGER:
+        elif stands or outcome is EAGER:
             finished = run_rest(frames) if call is None else run_rest_watched(frames, call)
             if finished is not None:
                 return finished[0]

@@ -1,8 +1,7 @@
 """One compiled function's state: its points with their variants, and what becomes of a call that
 raises, or that somebody watches.
 
-In: a call's bound arguments.  Out: `(RETURN, value)`, EAGER or where it stopped, as the variants
-give it.
+In: a call's bound arguments.  Out: what the call returns.
 Invariant: what failed has had no effect, so CPython can run it again.
 """
 
@@ -14,16 +13,17 @@ from types import FunctionType
 from typing import Any
 
 from .. import trace
-from ..capture import Stopped, WouldRaise
+from ..capture import Frame, Stop, WouldRaise
 from ..capture.bytecode import forget as forget_tables
 from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
-from ..guards import EAGER, MISS, Variant
+from ..guards import EAGER, MISS, RETURN, Variant
 from ..guards.kinds import ATOMS, is_too_long
 from ..guards.replay import replay
 from ..tensor import Tensor
 from . import frames
 from .build import Options
+from .dispatcher import call_with
 from .drive import drive
 from .exc import CompileError, InternalError
 from .graphs import CompiledGraphs
@@ -50,17 +50,27 @@ class State:
         self.compiled_calls: set[int] = set()  # watched calls on their way that captured something
         self.was_called = False  # under a stance for which that counts
         self.catches = False  # is there an except or a with in code that was captured?
-        self.code = function.__code__
-        self.run_eagerly: Any = None  # set with the dispatcher, as is `print_anew`
-        self.print_anew: Any = None
+        self.remember()
+        self.print_anew: Any = None  # set with the dispatcher
         _states.add(self)
 
-    def renew(self) -> None:
-        """The function was given other code, as a notebook's autoreload does: start afresh."""
+    def renewed(self, slots: tuple[Any, ...]) -> Any:
+        """The function was given other code, as a notebook's autoreload does, or other defaults:
+        the call is made again, of a compiled function that knows."""
+        code = self.code
         with self.cache.lock:
-            self.forget()
-            self.code = self.function.__code__
-            self.print_anew()
+            if self.function.__code__ is not code:
+                self.forget()
+            compiled = self.print_anew()
+        return call_with(compiled, code, slots)
+
+    def remember(self) -> None:
+        """What a dispatcher is printed for."""
+        self.code, self.defaults = self.function.__code__, self.function.__defaults__
+
+    def run_eagerly(self, *slots: Any) -> Any:
+        """The user's function with bound arguments."""
+        return call_with(self.function, self.code, slots)
 
     def forget(self) -> None:
         """Start afresh."""
@@ -70,12 +80,6 @@ class State:
         self.reported.clear()
         self.entry.varying = Varying()
         self.was_called = False
-
-    # ---- a call that nobody watches ----
-
-    def resume(self, stopped: Stopped) -> Any:
-        """The call went as far as a stop: on from there."""
-        return drive(self, stopped.frames, stopped.stop)
 
     # ---- calls that raise ----
 
@@ -141,15 +145,18 @@ class State:
         except Exception as error:
             outcome = self.failed(error)
         if type(outcome) is tuple:
-            return outcome[1], result
-        if type(outcome) is Stopped:
-            return self._resume_watched(call, outcome, result)
+            end, value = outcome
+            if end is RETURN:
+                return value, result
+            return self._resume_watched(call, value, end, result)
         value = self.run_eagerly(*slots)
         return (value if outcome is EAGER else self.settle(outcome, value)), "eager"
 
-    def _resume_watched(self, call: int, stopped: Stopped, result: str) -> tuple[Any, str]:
+    def _resume_watched(
+        self, call: int, frames: list[Frame], stop: Stop, result: str
+    ) -> tuple[Any, str]:
         try:
-            value = drive(self, stopped.frames, stopped.stop, call)
+            value = drive(self, frames, stop, call)
             return value, "compiled" if call in self.compiled_calls else result
         finally:
             self.compiled_calls.discard(call)

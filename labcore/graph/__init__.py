@@ -4,6 +4,7 @@ from .meta import TensorMeta as TensorMeta, contiguous_strides as contiguous_str
 from .module import GraphModule as GraphModule
 from .names import Names as Names, signature as signature
 from .node import Node as Node, map_nodes as map_nodes
+from .printed import define as define
 from .verify import GraphError as GraphError, verify as verify
 
 

@@ -5,7 +5,6 @@ This is what a backend is handed.
 """
 from __future__ import annotations
 
-import linecache
 import math
 import sys
 from itertools import count
@@ -14,6 +13,7 @@ from typing import Any
 
 from .. import dtypes
 from .graph import Graph
+from .printed import define
 
 _numbers = count()
 
@@ -53,14 +53,13 @@ class GraphModule:
         params = "".join(f", {n.name}" for n in self.graph.placeholders)
         source = f"def forward(self{params}):\n{body}"
         path = f"<graph {next(_numbers)}>"
-        linecache.cache[path] = (len(source), None, source.splitlines(True), path)
         operators = {n.target_name: n.target for n in self.graph.calls}
         scope: dict[str, Any] = {
             "torch": SimpleNamespace(**dtypes.BY_NAME, **operators),
             "inf": math.inf,
             "nan": math.nan,
         }
-        exec(compile(source, path, "exec"), scope)
+        define(source, path, scope, self)
         self._forward = scope["forward"].__get__(self)
 
     def __call__(self, *args: Any) -> Any:

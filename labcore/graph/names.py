@@ -6,6 +6,7 @@ Invariant: a name is written as Python reads it back, so text and scope agree on
 
 from __future__ import annotations
 
+import functools
 import keyword
 import re
 from collections.abc import Iterable
@@ -16,17 +17,20 @@ class Names:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self.taken = set(taken)
+        self._last: dict[str, int] = {}  # the last number given to each base
 
     def new(self, hint: str) -> str:
         base = identifier(hint)
-        name, n = base, 0
+        name, n = base, self._last.get(base, 0)
         while name in self.taken:
             n += 1
             name = f"{base}_{n}"
         self.taken.add(name)
+        self._last[base] = n
         return name
 
 
+@functools.lru_cache(4096)
 def identifier(text: str) -> str:
     """A Python name that reminds of `text`: itself where that is one."""
     name = re.sub(r"\W", "_", text) or "_"

@@ -12,7 +12,7 @@ calls, so there is one vocabulary.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..shapes import SymNumber
@@ -34,6 +34,16 @@ def map_nodes(value: Any, fn: Callable[[Node], Any]) -> Any:
     if isinstance(value, dict):
         return {k: map_nodes(v, fn) for k, v in value.items()}
     return value
+
+
+def _collect(values: Iterable[Any], found: dict[Node, None]) -> None:
+    for value in values:
+        if isinstance(value, Node):
+            found[value] = None
+        elif isinstance(value, (tuple, list)):
+            _collect(value, found)
+        elif isinstance(value, dict):
+            _collect(value.values(), found)
 
 
 class Node:
@@ -58,12 +68,15 @@ class Node:
     @property
     def all_input_nodes(self) -> list[Node]:
         found: dict[Node, None] = {}
-        map_nodes((self.args, self.kwargs), lambda n: found.setdefault(n))
+        _collect(self.args, found)
+        if self.kwargs:
+            _collect(self.kwargs.values(), found)
         return list(found)
 
     def set_args(self, args: tuple, kwargs: dict[str, Any] | None = None) -> None:
-        for node in self.all_input_nodes:
-            node.users.pop(self, None)
+        if self.args or self.kwargs:
+            for node in self.all_input_nodes:
+                node.users.pop(self, None)
         self.args, self.kwargs = tuple(args), dict(kwargs or {})
         for node in self.all_input_nodes:
             node.users[self] = None

@@ -19,6 +19,8 @@ from ..trace import Origin
 from .guard import Guard
 from .source import Source
 
+BUILTIN_NAMES = frozenset(dir(builtins))
+
 
 @dataclass(frozen=True)
 class Load:
@@ -35,7 +37,7 @@ class GuardBuilder:
 
     def __init__(self, reserved: dict[str, Any]) -> None:
         self.scope: dict[str, Any] = dict(reserved)
-        self.names = Names({*reserved, *dir(builtins)})  # the check uses type, len, float ...
+        self.names = Names(BUILTIN_NAMES.union(reserved))  # the check uses type, len, float ...
         self.steps: list[Load | Guard] = []
         self.origin: Origin | None = None  # of the instruction being interpreted
         self._homes: dict[Source, str] = {}

@@ -4,7 +4,8 @@ In: the printed text and the objects it names.  Out: `run(*slots)`, which ends i
 
     MISS             a guard failed, and nothing happened
     (RETURN, value)  the function returned
-    a stop           the frames stand at an instruction which is CPython's to run
+    (stop, frames)   the frames stand at an instruction which is CPython's to run; only the stop,
+                     when the frames are those that the variant was given
     EAGER            nothing could be captured: CPython is to run the whole call, or the frame
 
 Invariant: with its guards true, `run` gives what the user's function would give.
@@ -12,11 +13,11 @@ Invariant: with its guards true, `run` gives what the user's function would give
 
 from __future__ import annotations
 
-import linecache
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..graph import define
 from .builder import Load
 from .guard import Guard
 
@@ -53,9 +54,7 @@ class Variant:
     run: Callable[..., Any] = field(init=False)
 
     def __post_init__(self) -> None:
-        path = f"<{self.title}>"  # what tracebacks and debuggers show; linecache has its text
-        linecache.cache[path] = (len(self.source), None, self.source.splitlines(True), path)
-        exec(compile(self.source, path, "exec"), self.scope)
+        define(self.source, f"<{self.title}>", self.scope, self)
         self.run = self.scope["variant"]
 
     @property

@@ -19,6 +19,8 @@ from typing import IO, Any
 from rich.console import Console
 from rich.table import Table
 
+from .capture_speed import Times, capture_times
+from .overhead import overheads
 from .startup import first_calls, import_times
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -128,6 +130,22 @@ def startup_table(imports: dict[str, float], calls: dict[str, float]) -> Table:
     return table
 
 
+def overhead_table(seconds: dict[str, float]) -> Table:
+    table = Table("call", "fastest block", title="what compiling adds, graphs left out")
+    for name, time in seconds.items():
+        table.add_row(name, show_time(time))
+    return table
+
+
+def capture_table(times: Times) -> Table:
+    table = Table("operations", *times, "labcore / torch", title="capture, backend eager")
+    for count, seconds in times["labcore"].items():
+        peer = times.get("torch")
+        ratio = f"{seconds / peer[count]:.2f}" if peer else "torch is not installed"
+        table.add_row(f"{count:,}", *(show_time(t[count]) for t in times.values()), ratio)
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -136,6 +154,9 @@ def main() -> None:
     console = Console()
     figures: dict[str, Any] = {"imports": import_times(), "first_calls": first_calls(), "block": {}}
     console.print(startup_table(figures["imports"], figures["first_calls"]))
+    figures["overheads"], figures["capture"] = overheads(), capture_times(PEERS)
+    console.print(overhead_table(figures["overheads"]))
+    console.print(capture_table(figures["capture"]))
     workers = start_workers(console)
     for elements in SIZES:
         results = race(workers, elements, options.rounds)

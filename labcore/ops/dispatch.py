@@ -9,8 +9,6 @@ meanings.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Protocol
 
 
@@ -44,11 +42,15 @@ def call(op: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
     return (_stack.top or _eager).call(op, args, kwargs)  # type: ignore[union-attr]
 
 
-@contextmanager
-def interpreting(interpreter: Interpreter) -> Iterator[Interpreter]:
+class interpreting:
     """Operators called in this thread inside the block mean what `interpreter` says."""
-    before, _stack.top = _stack.top, interpreter
-    try:
-        yield interpreter
-    finally:
-        _stack.top = before
+
+    def __init__(self, interpreter: Interpreter) -> None:
+        self.interpreter, self.before = interpreter, _stack.top
+
+    def __enter__(self) -> Interpreter:
+        self.before, _stack.top = _stack.top, self.interpreter
+        return self.interpreter
+
+    def __exit__(self, *error: object) -> None:
+        _stack.top = self.before

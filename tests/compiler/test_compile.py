@@ -383,3 +383,58 @@ def test_names_and_file_names_may_be_anything():
             with torch.trace.record():
                 got, want = compiled(*args), function(*args)
             assert repr(got) == repr(want) == repr(compiled(*args))
+
+
+def test_defaults_that_change_after_compile():
+    def f(x, a, b=1.0):
+        return x * a + b
+
+    x, compiled = torch.ones(1), torch.compile(f, backend="eager")
+    assert compiled(x, 2).tolist() == [3.0]
+    f.__defaults__ = (5.0,)
+    assert [compiled(x, 2).tolist() for _ in range(2)] == [[7.0], [7.0]]
+    f.__defaults__ = (3.0, 4.0)  # one more: known once a call has been made
+    assert compiled(x, 2).tolist() == [6.0]
+    assert [compiled(x).tolist() for _ in range(2)] == [[7.0], [7.0]]
+    f.__defaults__ = None
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'b'"):
+        compiled(x, 2)
+    with pytest.raises(TypeError, match="missing 1 required positional argument: 'b'"):
+        compiled(x, 2)
+    assert compiled(x, 2, 1).tolist() == [3.0]
+
+
+def test_defaults_and_slots_of_every_kind():
+    def f(p, /, q=2, *more, key=3, **rest):
+        return p * q + key, more, sorted(rest)
+
+    compiled, x = torch.compile(f, backend="eager"), torch.ones(1)
+    calls = [((x,), {}), ((x, 5), {"z": 1}), ((x, 5, 6, 7), {"key": 8}), ((x,), {"q": 1})]
+    for args, kwargs in calls:
+        with compiler.set_stance("force_eager"):
+            eager = compiled(*args, **kwargs)
+        assert repr(compiled(*args, **kwargs)) == repr(f(*args, **kwargs)) == repr(eager)
+    f.__kwdefaults__["key"] = 9
+    assert repr(compiled(x)) == repr(f(x))
+    f.__defaults__ = (4,)
+    for args, kwargs in calls:
+        assert repr(compiled(*args, **kwargs)) == repr(f(*args, **kwargs))
+
+
+def test_the_text_of_generated_code_goes_with_it():
+    import gc
+    import linecache
+
+    def texts():
+        gc.collect()
+        return {path for path in linecache.cache if path.startswith("<")}
+
+    before = texts()
+    for n in (1, 2):
+        compiled = torch.compile(lambda x: x * n, backend="eager")
+        compiled(torch.ones(n))
+    assert any("variant" in path for path in texts() - before)
+    assert any("compiled" in path for path in texts() - before)
+    del compiled
+    compiler.reset()
+    assert texts() <= before
