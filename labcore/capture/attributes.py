@@ -18,7 +18,7 @@ from ..tensor.methods import Methods
 from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise
-from .numbers import as_constant
+from .effects import require
 from .objects import Found
 from .variables import (
     Call,
@@ -30,6 +30,7 @@ from .variables import (
     ListVariable,
     MethodVariable,
     ObjectVariable,
+    SetVariable,
     SuperVariable,
     TensorVariable,
     TupleVariable,
@@ -67,9 +68,10 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
     """variable.name, or the call that gives it. Raises WouldRaise(AttributeError)."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise Break("attribute", name=name, what=f"a {variable.kind}")  # only getattr can ask this
-    if isinstance(variable, Lazy) and type(variable.value) is ModuleType:
+    unseen = isinstance(variable, Lazy) and not vm.looker.wrote_globals
+    if unseen and type(variable.value) is ModuleType:  # type: ignore[attr-defined]
         # The module itself is not guarded: what counts is what the whole path leads to.
-        return _of_module(vm, variable.value, name, variable.source)
+        return _of_module(vm, variable.value, name, variable.source)  # type: ignore[attr-defined]
     owner = vm.look(variable)
     if isinstance(owner, ExceptionVariable):
         from .interpreter.exception_values import exception_attribute  # late: it needs this
@@ -82,7 +84,6 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return objects.find(vm, found, name)
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
-    owner = as_constant(vm.looker.numbers, owner)
     if isinstance(owner, Constant):
         return _of_constant(vm, owner, name)
     if isinstance(owner, FunctionVariable):
@@ -91,7 +92,7 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return _of_method(vm, owner, owner.function, name)
     if isinstance(owner, SuperVariable):
         return objects.find_super(vm, owner, name)
-    if isinstance(owner, (TupleVariable, ListVariable, DictVariable)):
+    if isinstance(owner, (TupleVariable, ListVariable, DictVariable, SetVariable)):
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
         if not hasattr(kind, name):
             raise WouldRaise(AttributeError(name))
@@ -110,9 +111,21 @@ def set_attribute(
 
         if sets_fact(vm, owner, name, value):
             return None
+    if _is_module(owner):
+        _store_in_module(vm, owner, name, value)
+        return None
     if found is None:
         raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
     return storing.store(vm, found, name, value)
+
+
+def _store_in_module(
+    vm: Interpreter, owner: Variable, name: str, value: Variable | None
+) -> None:
+    assert isinstance(owner, Constant)
+    if value is None:
+        require(vm.builder, attribute(vm, owner, name))
+    vm.looker.store_name(vars(owner.value), name, value)
 
 
 def _of_function(vm: Interpreter, owner: FunctionVariable, name: str) -> Variable:
@@ -164,7 +177,12 @@ def _is_module(variable: Variable) -> bool:
     return isinstance(variable, Constant) and type(variable.value) is ModuleType
 
 
-_TYPES: dict[type, type] = {TupleVariable: tuple, ListVariable: list, DictVariable: dict}
+_TYPES: dict[type, type] = {
+    TupleVariable: tuple,
+    ListVariable: list,
+    DictVariable: dict,
+    SetVariable: set,
+}
 
 
 def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
@@ -180,6 +198,12 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
 
 
 def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) -> Variable:
+    written = vm.looker.written_names(vars(module))
+    if name in written:
+        value = written[name]
+        if value is None:
+            raise Break("attribute", name=name, what=f"module {module.__name__}")
+        return value
     if name in vars(module):
         return vm.lazy(where.attribute(name), vars(module)[name])
     ours = module.__name__.partition(".")[0] == __name__.partition(".")[0]

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .variables import Mutable, Variable
+from ..guards import GuardBuilder
+from .variables import Lazy, Mutable, Variable
 
 
 @dataclass(frozen=True)
@@ -47,3 +48,9 @@ class Effects:
         if owner.outside:
             self.written[owner] = None
             self.log.append(Effect(template, (owner, *parts)))
+
+
+def require(builder: GuardBuilder, found: Variable) -> None:
+    """What is deleted has to be there: a load that fails is a guard that fails."""
+    if isinstance(found, Lazy):
+        builder.load(found.source)

@@ -11,12 +11,14 @@ themselves.
 
 from __future__ import annotations
 
+import sys
 from types import CellType, FunctionType, MethodType
 
 from ..graph import Node
 from ..guards import GuardBuilder
 from .breaks import Break
 from .frame import UNBOUND, SymbolicFrame
+from .keys import key_variable
 from .looking import Looker
 from .storing import setting
 from .variables import (
@@ -29,8 +31,8 @@ from .variables import (
     Lazy,
     ListVariable,
     MethodVariable,
-    NumberVariable,
     ObjectVariable,
+    SetVariable,
     SliceVariable,
     TensorVariable,
     TracebackVariable,
@@ -155,10 +157,6 @@ class Exit:
             return self.outputs[variable.node]
         if isinstance(variable, Constant):
             return self._constant(variable)
-        if isinstance(variable, NumberVariable):
-            if variable not in self._made:
-                self._made[variable] = self.looker.numbers.computed(variable.number)
-            return self._made[variable]
         if isinstance(variable, CellVariable) and variable.source is not None:
             return self.builder.load(variable.source)  # shared with whoever else closes over it
         if variable not in self._made:
@@ -176,6 +174,8 @@ class Exit:
             return self._later(variable, "list_", "[]")
         if isinstance(variable, DictVariable):
             return self._later(variable, "dict_", "{}")
+        if isinstance(variable, SetVariable):
+            return self._named("set_", self._set(variable))
         if isinstance(variable, CellVariable):
             return self._later(variable, "cell", f"{self.builder.constant(CellType, 'CellType')}()")
         if isinstance(variable, TupleVariable):
@@ -231,6 +231,15 @@ class Exit:
             self._last.append(f"{name}.__setstate__({variable.index})")
         return name
 
+    def _set(self, variable: SetVariable) -> str:
+        """Its elements, in an order that gives the same order."""
+        keys = list(variable.items)
+        anew = set(keys)
+        if list(anew) != keys or sys.getsizeof(anew) != sys.getsizeof(variable.items):
+            raise Break("operation", what="a set whose order tells how it was made")
+        texts = [self.build(key_variable(self.builder, key)) for key in keys]
+        return f"{{{', '.join(texts)}}}" if texts else "set()"
+
     def _tuple(self, items: list[Variable]) -> str:
         texts = [self.build(item) for item in items]
         return f"({', '.join(texts)}{',' if len(texts) == 1 else ''})"
@@ -272,7 +281,7 @@ class Exit:
             self.lines += [f"{name} += [{', '.join(items)}]"] if items else []
         elif isinstance(variable, DictVariable):
             pairs = [
-                (self._constant(Constant(key)), self.build(value))
+                (self.build(key_variable(self.builder, key)), self.build(value))
                 for key, value in variable.items.items()
             ]
             self.lines += [f"{name}[{key}] = {value}" for key, value in pairs]

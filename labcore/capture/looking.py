@@ -13,17 +13,17 @@ from types import BuiltinFunctionType, CellType, FunctionType, MethodType, Modul
 from typing import Any
 
 from .. import devices, dtypes
-from ..graph import Graph
 from ..guards import GuardBuilder, Source, kinds
+from ..guards.source import constant
 from ..ops import Op
 from ..tensor import Tensor
 from ..tensor.modes import mode
 from ..tensor.size import Size
-from .breaks import Break, WouldRaise
+from .breaks import Break
 from .callables import means_something
 from .classes import Classes
+from .contents import Contents, sequence
 from .effects import Effects
-from .numbers import Numbers, Varying
 from .variables import (
     CellVariable,
     Constant,
@@ -34,8 +34,9 @@ from .variables import (
     LiveIterator,
     MethodVariable,
     Mutable,
-    NumberVariable,
+    NamespaceVariable,
     ObjectVariable,
+    SetVariable,
     TensorVariable,
     TupleVariable,
     Variable,
@@ -44,20 +45,19 @@ from .variables import (
 METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
 LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
 VARYING = int, float, str, range  # constants of these may be another value each time
-SYMBOLIC = int, float  # and these can be inputs of the graph
 BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
 
 
-class Looker:
+class Looker(Contents):
     """Gives variables for the values of one call. `known` maps the ids of objects to their
     variables."""
 
-    def __init__(self, builder: GuardBuilder, varying: Varying, graph: Graph) -> None:
+    def __init__(self, builder: GuardBuilder, varying: frozenset[str] = frozenset()) -> None:
         self.builder, self.varying = builder, varying
-        self.numbers = Numbers(builder, varying, graph)
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
         self.effects, self.classes = Effects(), Classes(builder)
+        self.distinct: dict[Mutable, None] = {}  # what is a key by its identity
         self._lazies: dict[Source, Lazy] = {}
 
     def lazy(self, source: Source, value: Any) -> Lazy:
@@ -80,15 +80,13 @@ class Looker:
         if issubclass(kind, BY_IDENTITY) or issubclass(
             kind, enum.Enum
         ):  # never isinstance: it may ask __class__
-            constant = builder.constant(value, _constant_hint(value, source))
+            own = builder.constant(value, _constant_hint(value, source))
             found = builder.expression(source)
-            if found != constant:
-                builder.add(kinds.id_match(name, found, value, constant, origin))
-            return Constant(value, home=constant)
-        if kind in SYMBOLIC and self.numbers.wanted(source, value):
-            return self.numbers.input(source, value, builder.load(source))
-        if kind in VARYING:
-            self.varying.refuse(name)
+            if found != own:
+                builder.add(kinds.id_match(name, found, value, own, origin))
+            return Constant(value, home=own)
+        if kind in VARYING and name in self.varying:
+            raise Break("varying-number", name=name)
         home = builder.load(source)
         if kinds.is_too_long(value):
             raise Break("operation", what=f"{name}, an integer of {value.bit_length()} bits")
@@ -97,18 +95,9 @@ class Looker:
             return Constant(value, home=home)
         twin = self.known.get(id(value))
         if twin is not None:
-            words = f"{name!r} and {twin.home!r} are no longer the same object"
-            builder.add(
-                kinds.condition(
-                    "DUPLICATE_INPUT",
-                    name,
-                    f"{home} is {twin.home}",
-                    home,
-                    f"the same object as {twin.home}",
-                    words,
-                    origin,
-                )
-            )
+            if isinstance(twin, NamespaceVariable):
+                raise Break("operation", what=f"{name}, the dict of a module that was changed")
+            self._still_the_same(source, twin)
             return twin
         variable = self.known[id(value)] = self._of_kind(kind, source, value, home)
         return variable
@@ -130,7 +119,9 @@ class Looker:
         if kind is list:
             return ListVariable(None, value=value, source=source, home=home)
         if kind is dict:
-            return DictVariable({}, value=value, source=source, home=home)
+            return DictVariable({}, False, value=value, source=source, home=home)
+        if kind is set:
+            return SetVariable(set(), False, value=value, source=source, home=home)
         if kind in LIVE_ITERATORS:
             return LiveIterator(value, source, home=home)
         if kind is devices.device:
@@ -143,8 +134,8 @@ class Looker:
 
     def _type_match(self, source: Source, value: Any, home: str) -> None:
         kind = type(value)
-        constant = self.builder.constant(kind, kind.__name__)
-        self.builder.add(kinds.type_match(source.name, home, value, constant, self.builder.origin))
+        name = self.builder.constant(kind, kind.__name__)
+        self.builder.add(kinds.type_match(source.name, home, value, name, self.builder.origin))
 
     def _tensor(self, source: Source, value: Tensor, home: str) -> Variable:
         builder, name, origin = self.builder, source.name, self.builder.origin
@@ -197,142 +188,99 @@ class Looker:
             value.__code__, value.__globals__, cells=cells, value=value, source=source, home=home
         )
 
+    def namespace(self, space: dict[str, Any]) -> NamespaceVariable:
+        """A module's globals, to be changed. Raises Break when they are also known as a dict."""
+        home = self.builder.constant(space, "G")
+        made = NamespaceVariable(value=space, source=constant("globals", home), home=home)
+        known = self.known.setdefault(id(space), made)
+        if not isinstance(known, NamespaceVariable):
+            raise Break("mutation", what="the dict of a module")
+        return known
+
+    def written_names(self, space: dict[str, Any]) -> dict[str, Variable | None]:
+        """The globals of a module that were written so far, None being deleted ones."""
+        known = self.known.get(id(space))
+        return known.names if isinstance(known, NamespaceVariable) else {}
+
+    def store_name(self, space: dict[str, Any], name: str, value: Variable | None) -> None:
+        """A global variable of a module is set, or, with None, deleted."""
+        owner = self.namespace(space)
+        if value is None:
+            self.effects.write(owner, f"del {{}}[{name!r}]")
+        else:
+            self.effects.write(owner, f"{{}}[{name!r}] = {{}}", value)
+        owner.names[name] = value
+
+    @property
+    def wrote_globals(self) -> bool:
+        return any(isinstance(v, NamespaceVariable) for v in self.effects.written)
+
     def cell(self, source: Source, name: str, cell: CellType) -> CellVariable:
         """A cell from outside; what it holds is not looked at."""
+        twin = self.known.get(id(cell))
+        if isinstance(twin, CellVariable):
+            self._still_the_same(source, twin)
+            return twin
         try:
             content = self.lazy(source.cell_contents(name), cell.cell_contents)
         except ValueError:
             content = None
-        return CellVariable(content, value=cell, source=source)
+        variable = CellVariable(content, value=cell, source=source)
+        self.known[id(cell)] = variable
+        return variable
 
-    def length(self, name: str, home: str, length: int) -> None:
-        self.varying.refuse(f"len({name})")
-        self.builder.add(kinds.length_match(name, home, length, self.builder.origin))
-
-    def symbolic_length(self, variable: ListVariable) -> Variable | None:
-        """len() of a list from outside that was seen to have other lengths: an input."""
-        if not variable.outside or variable.items is not None:
-            return None
-        source, length = variable.place.length(), len(variable.value)
-        if not self.numbers.wanted(source, length):
-            return None
-        found = self.look(self.lazy(source, length))
-        assert isinstance(found, NumberVariable)
-        more = found.number + len(variable.tail)
-        return NumberVariable(more, more.hint) if variable.tail else found
-
-    def items(self, variable: ListVariable) -> list[Variable]:
-        """A list's items, guarding its length now that it matters."""
-        if variable.items is None:
-            assert variable.source is not None
-            self.length(variable.source.name, variable.home, len(variable.value))
-            given = [self.lazy(variable.source.item(n), v) for n, v in enumerate(variable.value)]
-            variable.items, variable.tail = [*given, *variable.tail], []
-        return variable.items
-
-    def append(self, variable: ListVariable, value: Variable) -> None:
-        """`variable.append(value)`, done for real at the end of the region."""
-        if variable.value is not None:
-            live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
-            if any(_sequence(iterator.value) is variable.value for iterator in live):
-                raise Break("mutation", what="a list that is being iterated")
-        self.effects.write(variable, "{}.append({})", value)
-        (variable.tail if variable.items is None else variable.items).append(value)
-
-    def _changed_is_nothing_else(self) -> None:
-        """What is changed must not be what another object was taken for."""
-        written = self.effects.written
-        others = [v for v in self.known.values() if isinstance(v, Mutable)]
-        for one in written:
-            for other in [v for v in others if type(v.value) is type(one.value)]:
-                if other is not one and (other not in written or id(other) < id(one)):
-                    self._different(one, other)
-
-    def _different(self, one: Mutable, other: Mutable) -> None:
-        names = f"{one.place.name}, {other.place.name}"
-        words = f"{one.place.name!r} and {other.place.name!r} are one {one.kind} now"
-        code = f"{one.home} is not {other.home}"
-        self.builder.add(
-            kinds.condition("DUPLICATE_INPUT", names, code, one.home, "different", words, None)
-        )
-
-    def next_item(self, iterator: LiveIterator) -> Variable | None:
-        """The next item of a real iterator, or None; guarded by there being one."""
-        if iterator.ended:
-            return None
-        if any(_sequence(iterator.value) is changed.value for changed in self.effects.written):
-            raise Break("mutation", what="a list that is being iterated")
-        ahead = peek(iterator.value, iterator.taken + 1)
-        name, taken = iterator.source.name, iterator.taken
-        function = self.builder.constant(peek, "peek")
-        items = Source(f"next of {name}", f"{function}({{}}, {taken + 1})", iterator.source, True)
-        home, more = self.builder.load(items), len(ahead) > taken
-        code = f"len({home}) {'>' if more else '<='} {taken}"
-        words = f"{name!r} has {'no' if more else 'one'} more item"
-        expected = f"{'one' if more else 'no'} more item"
-        origin = self.builder.origin
-        self.builder.add(
-            kinds.condition("ITERATOR_MATCH", name, code, home, expected, words, origin)
-        )
-        self.effects.add("next({})" if more else "next({}, None)", iterator)
-        if not more:
-            iterator.ended = True
-            return None
-        iterator.taken += 1
-        return self.lazy(Source(name, f"{{}}[{taken}]", items), ahead[taken])
-
-    # ---- dicts: key by key ----
-
-    def has_key(self, variable: DictVariable, key: Any) -> bool:
-        """`key in variable`, guarded for one from outside."""
-        if variable.value is None or key in variable.items:
-            return key in variable.items
-        hit = key in variable.value
-        name, home = variable.source.name, variable.home  # type: ignore[union-attr]
-        code = f"{key!r} {'' if hit else 'not '}in {home}"
-        words = f"{name!r} {'no longer' if hit else 'now'} has the key {key!r}"
-        self.builder.add(
-            kinds.condition(
-                "DICT_CONTAINS",
-                name,
-                code,
-                home,
-                f"{'' if hit else 'no '}key {key!r}",
-                words,
-                self.builder.origin,
+    def _still_the_same(self, source: Source, twin: Variable) -> None:
+        """Two sources lead to one object: guarded, for what is known of it is kept once."""
+        home = self.builder.load(source)
+        other = twin.home
+        if isinstance(twin, CellVariable):
+            other = self.builder.load(twin.place)
+        if home != other:
+            name, origin = source.name, self.builder.origin
+            words = f"{name!r} and {other!r} are no longer the same object"
+            expected, code = f"the same object as {other}", f"{home} is {other}"
+            self.builder.add(
+                kinds.condition("DUPLICATE_INPUT", name, code, home, expected, words, origin)
             )
+
+    def _each_its_own(self) -> None:
+        """An object that is changed, or is a key, must not be what another one was taken for."""
+        alone = {**self.effects.written, **self.distinct}
+        groups: dict[Any, list[Mutable]] = {}
+        for variable in self.known.values():
+            if isinstance(variable, Mutable):
+                groups.setdefault(type(variable.value), []).append(variable)
+        for group in groups.values():
+            if len(group) > 1 and any(variable in alone for variable in group):
+                self._different(group)
+        for written in self.effects.written:
+            for iterator in self.known.values():
+                if isinstance(written, ListVariable) and isinstance(iterator, LiveIterator):
+                    self._not_iterated(written, iterator)
+
+    def _not_iterated(self, changed: ListVariable, iterator: LiveIterator) -> None:
+        """A real iterator that is peeked at goes over another list than the one that changes."""
+        function, name = self.builder.constant(sequence, "sequence"), changed.place.name
+        code = f"{function}({iterator.home}) is not {changed.home}"
+        words = f"{name!r} is being iterated now"
+        self.builder.add(
+            kinds.condition("ITERATOR_MATCH", name, code, changed.home, "another", words, None)
         )
-        return hit
 
-    def item(self, variable: DictVariable, key: Any) -> Variable:
-        """`variable[key]`. Raises WouldRaise when it has no such key."""
-        if key in variable.items:
-            return variable.items[key]
-        if variable.value is None or key not in variable.value:
-            self.has_key(variable, key)
-            raise WouldRaise(KeyError(key), exact=True)
-        assert variable.source is not None
-        return self.lazy(variable.source.item(key), variable.value[key])
-
-    def dict_items(self, variable: DictVariable) -> dict[Any, Variable]:
-        """All items in order, guarding which keys there are."""
-        if variable.value is None:
-            return variable.items
-        assert variable.source is not None
-        self.keys(variable.source.name, variable.home, variable.value)
-        return {key: self.item(variable, key) for key in variable.value}
-
-    def keys(self, name: str, home: str, value: dict[Any, Any]) -> None:
-        if not all(type(key) in kinds.ATOMS for key in value):
-            raise Break(
-                "operation", what=f"iteration over the dict {name!r}, whose keys are objects"
-            )
-        constant = self.builder.constant(list(value), f"{name}_keys")
-        self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
+    def _different(self, group: list[Mutable]) -> None:
+        homes = [v.home or self.builder.load(v.place) for v in group]
+        code = f"{homes[0]} is not {homes[1]}"
+        if len(homes) > 2:
+            code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
+        names = ", ".join(v.place.name for v in group)
+        words = f"{names}: one {group[0].kind} is reached twice now"
+        self.builder.add(
+            kinds.condition("DUPLICATE_INPUT", names, code, homes[0], "different", words, None)
+        )
 
     def finish(self) -> None:
         """What only all tensors together decide."""
-        self._changed_is_nothing_else()
+        self._each_its_own()
         homes = [t.home for t in self.tensors]
         if len(homes) > 1:
             self._all_different(homes)
@@ -377,23 +325,11 @@ class Looker:
         )
 
 
-def _sequence(iterator: Any) -> Any:
-    """What a list's, tuple's or range's iterator goes over."""
-    return iterator.__reduce__()[1][0]
-
-
 def _refuse_fleeting(function: Any) -> None:
     """A builtin method that an instruction has just bound is another object every time."""
     if type(function.__self__) not in (ModuleType, type(None)):
         left = function.__name__ == "__exit__"
         raise Break("context-manager") if left else Break("unknown-call", name=function.__name__)
-
-
-def peek(iterator: Any, count: int) -> list[Any]:
-    """The next items of a list, tuple or range iterator, at most `count`, without taking them."""
-    parts = iterator.__reduce__()
-    sequence, at = parts[1][0], parts[2] if len(parts) > 2 and parts[2] else 0
-    return list(sequence[at : at + count])
 
 
 def _constant_hint(value: Any, source: Source) -> str:

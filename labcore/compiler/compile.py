@@ -69,11 +69,7 @@ def compile(
             f"{', '.join(map(repr, options))}"
         )
     settings = Options(
-        lookup(backend),
-        name_of(backend),
-        fullgraph,
-        {"options": options} if options else {},
-        dynamic,
+        lookup(backend), name_of(backend), fullgraph, {"options": options} if options else {}
     )
     return _wrap(model, settings)
 

@@ -9,7 +9,7 @@ Messages are PyTorch's where PyTorch has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..tensor import Tensor
@@ -167,18 +167,6 @@ def type_match(name: str, home: str, value: Any, constant: str, origin: Origin |
     return Guard("TYPE_MATCH", name, f"type({home}) is {constant}", home, kind, mismatch, origin)
 
 
-def number_match(
-    name: str, home: str, value: int | float, bits: int, origin: Origin | None
-) -> Guard:
-    """Any float; or any int of at most so many bits."""
-    kind = type(value).__name__
-    code = f"type({home}) is {kind}"
-    if kind == "int":
-        code += f" and {home}.bit_length() <= {bits}"
-    mismatch = _differs("type of", name, kind, lambda v: type(v).__name__)
-    return Guard("TYPE_MATCH", name, code, home, kind, mismatch, origin)
-
-
 def code_match(
     name: str, home: str, names: tuple[str, str, str], label: str, origin: Origin | None
 ) -> Guard:
@@ -203,11 +191,16 @@ def keys_match(
     name: str, home: str, keys: list[Any], constant: str, origin: Origin | None
 ) -> Guard:
     """The same keys in the same order; 1 and True are equal, and not the same."""
-    mismatch = _differs("keys of", name, repr(keys), lambda v: repr(list(v)))
+    expected = _show_all(keys)
+    mismatch = _differs("keys of", name, expected, _show_all)
     code = f"list({home}) == {constant}"
     if any(type(key) is not str for key in keys):
-        code += f" and list(map(type, {home})) == list(map(type, {constant}))"
-    return Guard("DICT_KEYS_MATCH", name, code, home, repr(keys), mismatch, origin)
+        code = f"list(map(type, {home})) == list(map(type, {constant})) and {code}"
+    return Guard("DICT_KEYS_MATCH", name, code, home, expected, mismatch, origin)
+
+
+def _show_all(keys: Iterable[Any]) -> str:
+    return f"[{', '.join(map(_show, keys))}]"
 
 
 def condition(

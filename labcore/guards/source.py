@@ -30,10 +30,11 @@ class Source:
         return Source(f"{self.name}.{name}", "{}." + name, self, fallible=True)
 
     def item(self, key: Any) -> Source:
-        return Source(f"{self.name}[{key!r}]", "{}[" + escape(repr(key)) + "]", self, fallible=True)
+        return self.item_at(repr(key))
 
-    def length(self) -> Source:
-        return Source(f"len({self.name})", "len({})", self, fallible=True)
+    def item_at(self, text: str) -> Source:
+        """The item at a key that `text` is Python for."""
+        return Source(f"{self.name}[{text}]", "{}[" + escape(text) + "]", self, fallible=True)
 
     def cell_contents(self, variable: str) -> Source:
         return Source(variable, "{}.cell_contents", self, fallible=True)

@@ -84,22 +84,33 @@ def writes_global(x):
     return x
 
 
-def spells(x):
-    text = ""
-    for i in range(4):
-        print(end="")
-        text = "a" * i
-    return x if text else x + 1
-
-
 def appends(x, seen=SEEN):
     seen.append(1)
     return x + 1
 
 
-def extends(x, seen=SEEN):
-    seen += [1]
+def writes_class_attribute(x):
+    Point.count = 1
     return x + 1
+
+
+def appends_and_prints(x, seen=SEEN):
+    seen.append(1)
+    print("mid", end="")
+    return x + 1
+
+
+def counts_and_prints(x):
+    global COUNT
+    COUNT += 1
+    print("", end="")
+    return x
+
+
+def counts_in_an_attribute_and_prints(x, p=Point(1)):
+    p.x = p.x + 1
+    print("", end="")
+    return x
 
 
 def generator(x):
@@ -181,11 +192,11 @@ CASES = {
     "unknown-call": [
         lambda x: (time.perf_counter() > 0, x)[1],
         lambda x: torch.tensor([1.0]) + x,
-        lambda x: {1: x}.setdefault(2, x),
+        lambda x: ({1: x}.__sizeof__(), x)[1],
         lambda x: (np.exp(0.0), x)[1],
     ],
-    "mutation": [extends, writes_global],
-    "varying-number": [spells],
+    "mutation": [writes_class_attribute],
+    "varying-number": [counts_and_prints, counts_in_an_attribute_and_prints],
     "inplace-operator": [lambda x: x.clone().add_(1), lambda x: x.clone().relu_()],
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
     "disabled-call": [lambda x: lookup(x) * 2],
@@ -208,7 +219,11 @@ CASES = {
     "operation": [lambda x: zip([x])],
 }
 # what the first call met, and what the handler does
-ALSO = {spells: {"side-effect-call"}, exception: {"side-effect-call"}}
+ALSO = {
+    counts_and_prints: {"side-effect-call"},
+    counts_in_an_attribute_and_prints: {"side-effect-call"},
+    exception: {"side-effect-call"},
+}
 
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
@@ -233,7 +248,7 @@ def test_a_call_is_named_as_the_user_names_it():
 
 def check_with_state(function):
     """Functions with effects do them once a call; the tests of values are for those without."""
-    changing = writes_global, extends
+    changing = counts_and_prints, counts_in_an_attribute_and_prints
     if function in changing or function.__name__ == "<lambda>":
         return effects(function)
     return check(function, x4())
@@ -282,7 +297,7 @@ def test_a_break_in_a_callee_names_the_callees_line():
 
 def test_fullgraph_raises_every_time_and_runs_nothing():
     SEEN.clear()
-    compiled = lab_compile(extends, backend="eager", fullgraph=True)
+    compiled = lab_compile(appends_and_prints, backend="eager", fullgraph=True)
     for _ in range(2):
         with pytest.raises(Unsupported):
             compiled(x4())
@@ -313,7 +328,7 @@ def test_a_number_that_differs_is_left_to_cpython():
     """COUNT differs at every call: the second variant does not compute with it, and serves all."""
     from labcore.compiler.compile import state_of
 
-    compiled = lab_compile(writes_global, backend="eager")
+    compiled = lab_compile(counts_and_prints, backend="eager")
     for size in (4, 4, 5, 6, 7, 8, 9, 10, 11, 12):
         compiled(torch.ones(size))
     variants = state_of(compiled).cache.variants

@@ -2,7 +2,9 @@
 
     core.py           the loop                  locals.py       variables and the stack
     operators.py      + < is in not             control.py      jumps, loops, return
-    containers.py     tuples, lists, dicts      calls.py        CALL, functions
+    containers.py     making and reading        stores.py       storing and deleting
+    lists.py dicts.py sets.py  their methods    equality.py     == of containers
+    calls.py          CALL, functions
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
     fold.py           constants, computed       identity.py     `is`
     instances.py      classes that are called
@@ -20,6 +22,8 @@ from . import (
     locals as locals,
     operators as operators,
     reductions as reductions,
+    sets as sets,
+    stores as stores,
     type_calls as type_calls,
 )
 from .core import Captured as Captured, Interpreter as Interpreter

@@ -22,18 +22,21 @@ from ..variables import (
     IteratorVariable,
     ListVariable,
     RowsVariable,
+    SetVariable,
     TensorVariable,
     TupleVariable,
     Variable,
     ViewVariable,
 )
-from .arithmetic import symbolic
 from .control import iterate, iterator, truth
 from .core import Interpreter
+from .dicts import dict_method, update
 from .exception_values import exception_text
 from .fold import folded, python_value
+from .lists import list_method
 from .polyfilled import inlined, polyfill
 from .pure import is_pure
+from .sets import make_set, set_method
 
 Args = list[Variable]
 Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call"]
@@ -99,10 +102,6 @@ def _folded(
     given = vm.look(args[0]) if len(args) == 1 else None
     if isinstance(given, ExceptionVariable) and function in (str, repr, ascii):
         return exception_text(vm, given, function)
-    if not kwargs:
-        found = symbolic(vm, function, [vm.look(arg) for arg in args])
-        if found is not None:
-            return found
     return folded(vm, f"{name}()", _with_names(function, list(kwargs)), *args, *kwargs.values())
 
 
@@ -128,10 +127,9 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
                 raise WouldRaise(TypeError("len() of a 0-d tensor"))
             return Constant(value.meta.shape[0])
         if isinstance(value, DictVariable):
-            return Constant(len(vm.looker.dict_items(value)))
-        length = vm.looker.symbolic_length(value) if isinstance(value, ListVariable) else None
-        if length is not None:
-            return length
+            return Constant(vm.looker.mapping_length(value))
+        if isinstance(value, SetVariable):
+            return Constant(vm.looker.set_length(value))
         if isinstance(value, (TupleVariable, ListVariable, ViewVariable)):
             return Constant(len(iterate(vm, value)))
     return _folded(vm, "len", len, args, kwargs)
@@ -151,13 +149,16 @@ RULES[id(tuple)], RULES[id(list)] = _make_sequence(TupleVariable), _make_sequenc
 
 @rule(dict)
 def _dict(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    items: dict[Any, Variable] = {}
-    if args:
-        given = vm.look(args[0])
-        if not isinstance(given, DictVariable) or len(args) > 1:
-            raise Break("unknown-call", name="dict()")
-        items.update(vm.looker.dict_items(given))
-    return DictVariable({**items, **kwargs})
+    made = DictVariable({})
+    update(vm, made, args, kwargs)
+    return made
+
+
+@rule(set)
+def _set(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    if kwargs:
+        raise WouldRaise(TypeError("set() takes no keyword arguments"))
+    return make_set(vm, args)
 
 
 @rule(enumerate)
@@ -195,43 +196,12 @@ def call_method(
     vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]
 ) -> Variable:
     """owner.name(...), for a tuple, list, dict or plain value."""
-    if isinstance(owner, DictVariable) and not kwargs:
-        return _dict_method(vm, owner, name, args)
-    if isinstance(owner, ListVariable) and owner.value is None and not kwargs:
-        return _list_method(vm, owner, name, args)
-    if isinstance(owner, ListVariable) and name == "append" and len(args) == 1 and not kwargs:
-        vm.looker.append(owner, args[0])
-        return Constant(None)
-    if isinstance(owner, ListVariable) and name not in ("index", "count", "copy"):
-        raise Break("mutation", what="a list")
+    if isinstance(owner, DictVariable):
+        return dict_method(vm, owner, name, args, kwargs)
+    if isinstance(owner, ListVariable):
+        return list_method(vm, owner, name, args, kwargs)
+    if isinstance(owner, SetVariable):
+        return set_method(vm, owner, name, args, kwargs)
     call = lambda own, *values, **names: getattr(own, name)(*values, **names)
     method = _with_names(call, list(kwargs))
     return folded(vm, f"{name}()", method, owner, *args, *kwargs.values())
-
-
-def _dict_method(vm: Interpreter, owner: DictVariable, name: str, args: Args) -> Variable:
-    if name == "get" and args:
-        key = python_value(vm, args[0])
-        if vm.looker.has_key(owner, key):
-            return vm.looker.item(owner, key)
-        return args[1] if len(args) > 1 else Constant(None)
-    if name in ("keys", "values", "items") and not args:
-        return ViewVariable(owner, name)
-    raise Break("unknown-call", name=f"dict.{name}()")
-
-
-def _list_method(vm: Interpreter, owner: ListVariable, name: str, args: Args) -> Variable:
-    items = vm.looker.items(owner)
-    vm.changed()
-    if name == "append" and len(args) == 1:
-        items.append(args[0])
-        return Constant(None)
-    if name == "extend" and len(args) == 1:
-        items.extend(iterate(vm, args[0]))
-        return Constant(None)
-    if name == "pop" and len(args) <= 1:
-        try:
-            return items.pop(*(python_value(vm, arg) for arg in args))
-        except (IndexError, TypeError) as error:
-            raise WouldRaise(error) from None
-    raise Break("unknown-call", name=f"list.{name}()")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, TypeVar
 
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
+from ..keys import is_constant_key, key_of
 from ..variables import (
     Constant,
     DictVariable,
@@ -17,6 +17,7 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
+from . import lists
 from .control import iterate
 from .core import Interpreter
 from .fold import folded, python_value
@@ -35,10 +36,10 @@ def build_list(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     frame.stack.append(ListVariable(frame.pop(ins.arg)))
 
 
-def _made_here(vm: Interpreter, variable: Variable, kind: type[Made]) -> Made:
+def _filled(vm: Interpreter, variable: Variable, kind: type[Made]) -> Made:
     """The list or dict that is being filled. After a break in the middle it is a real one."""
     made = vm.look(variable)
-    if not isinstance(made, kind) or made.value is not None:
+    if not isinstance(made, kind):
         raise Break("mutation", what=f"a {made.kind}")
     return made
 
@@ -53,26 +54,29 @@ def build_map(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 @opcode("BUILD_CONST_KEY_MAP")
 def build_const_key_map(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     keys = python_value(vm, frame.stack.pop())
+    if not is_constant_key(keys):
+        raise Break("operation", what="a dict with such keys")
     frame.stack.append(DictVariable(dict(zip(keys, frame.pop(ins.arg)))))
 
 
 @opcode("MAP_ADD")
 def map_add(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     key, value = frame.pop(2)
-    made = _made_here(vm, frame.stack[-ins.arg], DictVariable)
-    made.items[key_of(vm, key)] = value
+    made = _filled(vm, frame.stack[-ins.arg], DictVariable)
+    vm.looker.set_item(made, key_of(vm, key), value)
 
 
 @opcode("DICT_UPDATE", "DICT_MERGE")
 def dict_update(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     given = vm.look(frame.stack.pop())
-    made = _made_here(vm, frame.stack[-ins.arg], DictVariable)
+    made = _filled(vm, frame.stack[-ins.arg], DictVariable)
     if not isinstance(given, DictVariable):
         raise Break("operation", what=f"** of a {given.kind}")
     items = vm.looker.dict_items(given)
-    if ins.op == "DICT_MERGE" and made.items.keys() & items.keys():
+    if ins.op == "DICT_MERGE" and any(vm.looker.has_key(made, key) for key in items):
         raise WouldRaise(TypeError("got multiple values for a keyword argument"))
-    made.items.update(items)
+    for key, value in list(items.items()):
+        vm.looker.set_item(made, key, value)
 
 
 @opcode("BUILD_SLICE")
@@ -85,17 +89,13 @@ def build_slice(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 @opcode("LIST_APPEND")
 def list_append(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     value = frame.stack.pop()
-    made = vm.look(frame.stack[-ins.arg])
-    if not isinstance(made, ListVariable):
-        raise Break("mutation", what=f"a {made.kind}")
-    vm.looker.append(made, value)
+    vm.looker.append(_filled(vm, frame.stack[-ins.arg], ListVariable), value)
 
 
 @opcode("LIST_EXTEND")
 def list_extend(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    items = iterate(vm, frame.stack.pop())
-    made = _made_here(vm, frame.stack[-ins.arg], ListVariable)
-    vm.looker.items(made).extend(items)
+    value = frame.stack.pop()
+    lists.extend(vm, _filled(vm, frame.stack[-ins.arg], ListVariable), value)
 
 
 @opcode("UNPACK_SEQUENCE")
@@ -160,49 +160,3 @@ def _tuple_part(vm: Interpreter, owner: TupleVariable, items: list[Variable]) ->
     return Constant(
         type(owner.value)(python_value(vm, item) for item in items)
     )  # a Size's slice is a Size
-
-
-def key_of(vm: Interpreter, variable: Variable) -> Any:
-    """A dict's key, as a constant."""
-    key = python_value(vm, variable)
-    if not _is_printable(key):
-        raise Break("operation", what=f"a {type(key).__name__} as a dict's key")
-    return key
-
-
-def _is_printable(key: Any) -> bool:
-    """Does the key's text, in a guard, mean the key?"""
-    if type(key) is tuple:
-        return all(map(_is_printable, key))
-    if type(key) is float:
-        return math.isfinite(key)
-    return type(key) in (int, str, bool, bytes, type(None))
-
-
-@opcode("STORE_SUBSCR")
-def store_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    value, variable, key = frame.pop(3)
-    owner = vm.look(variable)
-    if getattr(owner, "value", None) is not None or not isinstance(
-        owner, (ListVariable, DictVariable)
-    ):
-        name = "x[...] =" if isinstance(owner, TensorVariable) else ""
-        if name:
-            raise Break("inplace-operator", name=name, pure="where")
-        raise Break("mutation", what=f"a {owner.kind}")
-    if isinstance(owner, DictVariable):
-        owner.items[key_of(vm, key)] = value
-        return
-    index = python_value(vm, key)
-    if type(index) is slice:
-        raise Break("operation", what="assignment to a slice")
-    try:
-        vm.looker.items(owner)[index] = value
-    except (IndexError, TypeError) as error:
-        raise WouldRaise(error, exact=True) from None
-
-
-@opcode("DELETE_SUBSCR", "STORE_SLICE")
-def delete_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    owner = vm.look(frame.stack[-2 if ins.op == "DELETE_SUBSCR" else -3])
-    raise Break("mutation", what=f"a {owner.kind}")

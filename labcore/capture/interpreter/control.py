@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from ..attributes import special_method
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import Continuation, SymbolicFrame
+from ..keys import key_variable
 from ..variables import (
     Constant,
     DictVariable,
@@ -19,8 +21,8 @@ from ..variables import (
     ListVariable,
     LiveIterator,
     MethodVariable,
-    NumberVariable,
     ObjectVariable,
+    SetVariable,
     TensorVariable,
     TupleVariable,
     Variable,
@@ -38,14 +40,14 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
     value = vm.look(variable)
     if isinstance(value, Constant) and (is_plain(value.value) or isinstance(value.value, type)):
         return bool(value.value)
-    if isinstance(value, NumberVariable):
-        return bool(value.number)
     if isinstance(value, ListVariable):
         return bool(vm.looker.items(value))
     if isinstance(value, TupleVariable):
         return bool(value.items)
     if isinstance(value, DictVariable):
-        return bool(vm.looker.dict_items(value))
+        return bool(vm.looker.mapping_length(value))
+    if isinstance(value, SetVariable):
+        return bool(vm.looker.set_length(value))
     if isinstance(value, (FunctionVariable, MethodVariable)):
         return True
     if isinstance(value, TensorVariable):
@@ -151,7 +153,9 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     if isinstance(value, IteratorVariable):
         return list(iter(partial(advance, vm, value), None))
     if isinstance(value, DictVariable):
-        return [Constant(key) for key in vm.looker.dict_items(value)]
+        return [key_variable(vm.builder, key) for key in vm.looker.dict_items(value)]
+    if isinstance(value, SetVariable):
+        return vm.looker.ordered(value)
     if isinstance(value, Constant) and isinstance(value.value, (range, tuple, str, bytes)):
         return [Constant(item) for item in value.value]
     if isinstance(value, TensorVariable):
@@ -162,12 +166,14 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
 
 
 def view_items(vm: Interpreter, view: ViewVariable) -> list[Variable]:
-    items = vm.looker.dict_items(view.owner)
+    return [_view_item(vm, view, key) for key in vm.looker.dict_items(view.owner)]
+
+
+def _view_item(vm: Interpreter, view: ViewVariable, key: Any) -> Variable:
+    name, value = key_variable(vm.builder, key), view.owner.items[key]
     if view.name == "keys":
-        return [Constant(key) for key in items]
-    if view.name == "values":
-        return list(items.values())
-    return [TupleVariable([Constant(key), item]) for key, item in items.items()]
+        return name
+    return value if view.name == "values" else TupleVariable([name, value])
 
 
 def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
@@ -182,9 +188,14 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
         return IteratorVariable(items, sequence=value)
     if isinstance(value, TupleVariable) and type(value.value) in (tuple, type(None)):
         return IteratorVariable(items, sequence=value)
-    if isinstance(value, (DictVariable, ViewVariable)):
-        owner = value if isinstance(value, DictVariable) else value.owner
-        return KeysVariable(items, owner=owner, size=len(items))
+    if isinstance(value, SetVariable):
+        made = partial(key_variable, vm.builder)
+        return KeysVariable(items, keys=iter(vm.looker.elements(value)), item=made)
+    if isinstance(value, DictVariable):
+        value = ViewVariable(value, "keys")
+    if isinstance(value, ViewVariable):
+        made = partial(_view_item, vm, value)
+        return KeysVariable(items, keys=iter(value.owner.items), item=made)
     return IteratorVariable(items)
 
 

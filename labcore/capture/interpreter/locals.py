@@ -118,15 +118,6 @@ def load_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     frame.stack.append(cell.content)
 
 
-@opcode("STORE_DEREF")
-def store_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    cell = vm.look(frame.fast[ins.arg])
-    assert isinstance(cell, CellVariable)
-    if cell.value is not None:
-        raise Break("mutation", what=f"the outer variable {frame.table.slots[ins.arg]!r}")
-    cell.content = frame.stack.pop()
-
-
 @opcode("LOAD_GLOBAL")
 def load_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     name, with_null = ins.arg
@@ -140,6 +131,12 @@ def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
     if frame.code.co_filename.startswith(POLYFILLS):
         return own_name(frame.namespace, name)
     space = vm.builder.constant(frame.namespace, "G")
+    written = vm.looker.written_names(frame.namespace)
+    if name in written:
+        value = written[name]
+        if value is None:
+            raise Break("operation", what=f"the global variable {name!r} after it was deleted")
+        return value
     if name in frame.namespace:
         return vm.lazy(source.global_variable(name, space), frame.namespace[name])
     origin = frame.namespace.get("__builtins__", builtins)
@@ -162,8 +159,3 @@ def _builtin(vm: Interpreter, name: str, value: Any, space: str) -> Variable:
     constant = builder.constant(value, name)
     builder.add(kinds.builtin_match(name, space, constant, builder.origin))
     return Constant(value, home=constant)
-
-
-@opcode("STORE_GLOBAL", "DELETE_GLOBAL")
-def store_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    raise Break("mutation", what=f"the global variable {ins.arg!r}")

@@ -10,22 +10,26 @@ from ...tensor.methods import Methods
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
-from ..numbers import as_constant
+from ..keys import key_of
 from ..variables import (
     Constant,
     DictVariable,
     ExceptionVariable,
     ListVariable,
-    NumberVariable,
+    SetVariable,
     TensorVariable,
     TupleVariable,
     Variable,
+    ViewVariable,
 )
+from . import dicts, lists
 from .control import iterate, truth
 from .core import Interpreter
+from .equality import CONTAINERS, equal, position, spelled_out
 from .exception_values import exception_text
-from .fold import folded
+from .fold import folded, is_plain
 from .identity import same
+from .sets import set_assign, set_comparison, set_operator
 from .table import opcode
 
 BINARY: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
@@ -67,6 +71,10 @@ def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         return _with_tensor(vm, symbol, a, b)
     if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
         return _sequence(vm, symbol, a, b)
+    if isinstance(a, SetVariable) or isinstance(b, SetVariable):
+        return set_operator(vm, symbol, a, b)
+    if symbol == "|" and isinstance(a, DictVariable) and isinstance(b, DictVariable):
+        return DictVariable({**vm.looker.dict_items(a), **vm.looker.dict_items(b)})
     return folded(vm, f"{symbol}", function, a, b)
 
 
@@ -87,14 +95,14 @@ def _with_tensor(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Vari
 
 
 def _is_numeric(value: Variable) -> bool:
-    return isinstance(value, (TensorVariable, NumberVariable)) or (
+    return isinstance(value, TensorVariable) or (
         isinstance(value, Constant) and type(value.value) in (int, float, bool, complex, type(None))
     )
 
 
 def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     """Tuples and lists are joined and repeated; their items are not looked at."""
-    a, b = (_spelled_out(as_constant(vm.looker.numbers, value)) for value in (a, b))
+    a, b = spelled_out(a), spelled_out(b)
     if symbol == "+" and type(a) is type(b):
         if (
             isinstance(a, TupleVariable)
@@ -112,26 +120,32 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
     return folded(vm, symbol, BINARY[symbol][1], a, b)
 
 
-def _spelled_out(value: Variable) -> Variable:
-    """A tuple among the code's constants, as one built inside."""
-    if isinstance(value, Constant) and type(value.value) is tuple:
-        return TupleVariable([Constant(item) for item in value.value])
-    return value
-
-
 @opcode("BINARY_OP")
 def binary_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     symbol, in_place = ins.arg
-    b, a = frame.stack.pop(), vm.look(frame.stack.pop())
+    b, target = frame.stack.pop(), frame.stack.pop()
+    a = vm.look(target)
     if in_place and isinstance(a, TensorVariable):
         raise Break("inplace-operator", name=f"{symbol}=", pure=BINARY[symbol][0])
-    if in_place and isinstance(a, ListVariable) and symbol == "+" and a.value is None:
-        vm.looker.items(a).extend(iterate(vm, b))
-        frame.stack.append(a)
+    if in_place and _changed_in_place(vm, symbol, a, b):
+        frame.stack.append(target)
         return
-    if in_place and isinstance(a, (ListVariable, DictVariable)):
-        raise Break("mutation", what=f"a {a.kind}")
     frame.stack.append(binary(vm, symbol, a, b))
+
+
+def _changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> bool:
+    """`a symbol= b` of a container that is changed by it. False: it means `a = a symbol b`."""
+    if isinstance(a, ListVariable) and symbol == "+":
+        lists.extend(vm, a, b)
+    elif isinstance(a, ListVariable) and symbol == "*":
+        lists.repeat(vm, a, b)
+    elif isinstance(a, DictVariable) and symbol == "|":
+        dicts.update(vm, a, [b], {})
+    elif isinstance(a, SetVariable):
+        return set_assign(vm, symbol, a, b)
+    else:
+        return False
+    return True
 
 
 @opcode("COMPARE_OP")
@@ -159,6 +173,12 @@ def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         by_identity = (type, type(len))
         if isinstance(a.value, by_identity) and isinstance(b.value, by_identity):
             return Constant((a.value is b.value) == (symbol == "=="))
+    if isinstance(a, SetVariable) or isinstance(b, SetVariable):
+        found = set_comparison(vm, symbol, a, b)
+        if found is not None:
+            return found
+    if symbol in ("==", "!=") and (isinstance(a, CONTAINERS) or isinstance(b, CONTAINERS)):
+        return Constant(equal(vm, a, b) == (symbol == "=="))
     if isinstance(a, ListVariable) and isinstance(b, ListVariable):
         a, b = TupleVariable(vm.looker.items(a)), TupleVariable(vm.looker.items(b))
     return folded(vm, symbol, function, a, b)
@@ -192,16 +212,20 @@ def contains_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 
 def contains(vm: Interpreter, container: Variable, item: Variable) -> bool:
     if isinstance(container, DictVariable):
-        from .containers import key_of
-
         return vm.looker.has_key(container, key_of(vm, item))
-    if isinstance(container, ListVariable):
-        container = TupleVariable(vm.looker.items(container))
+    if isinstance(container, ViewVariable) and container.name == "keys":
+        return vm.looker.has_key(container.owner, key_of(vm, item))
+    if isinstance(container, SetVariable):
+        return vm.looker.is_member(container, key_of(vm, item))
     if isinstance(container, TensorVariable):
         raise Break("data-dependent-branch")
-    result = folded(vm, "in", lambda c, i: i in c, container, item)
-    assert isinstance(result, Constant)
-    return result.value
+    value = vm.look(item)
+    if isinstance(container, Constant) and isinstance(value, Constant):
+        if is_plain(container.value) and is_plain(value.value):
+            result = folded(vm, "in", lambda c, i: i in c, container, item)
+            assert isinstance(result, Constant)
+            return bool(result.value)
+    return position(vm, iterate(vm, container), item) is not None
 
 
 @opcode("INTRINSIC")

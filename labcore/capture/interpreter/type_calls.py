@@ -17,6 +17,7 @@ from ..variables import (
     ListVariable,
     MethodVariable,
     ObjectVariable,
+    SetVariable,
     SliceVariable,
     TensorVariable,
     TupleVariable,
@@ -31,6 +32,7 @@ _MADE_INSIDE: dict[type, type] = {
     TupleVariable: tuple,
     ListVariable: list,
     DictVariable: dict,
+    SetVariable: set,
     SliceVariable: slice,
     FunctionVariable: type(lambda: 0),
 }

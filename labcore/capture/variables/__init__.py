@@ -3,7 +3,6 @@
 values.py      constants, tensors, tuples, lists, dicts, objects
 functions.py   Python functions, methods, cells
 exceptions.py  exceptions
-numbers.py     numbers that are inputs
 """
 
 from .exceptions import (
@@ -17,7 +16,6 @@ from .functions import (
     MethodVariable as MethodVariable,
     SuperVariable as SuperVariable,
 )
-from .numbers import NumberVariable as NumberVariable
 from .values import (
     Constant as Constant,
     CountVariable as CountVariable,
@@ -28,8 +26,10 @@ from .values import (
     ListVariable as ListVariable,
     LiveIterator as LiveIterator,
     Mutable as Mutable,
+    NamespaceVariable as NamespaceVariable,
     ObjectVariable as ObjectVariable,
     RowsVariable as RowsVariable,
+    SetVariable as SetVariable,
     SliceVariable as SliceVariable,
     TensorVariable as TensorVariable,
     TupleVariable as TupleVariable,

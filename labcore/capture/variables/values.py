@@ -9,6 +9,7 @@ PyTorch has some eighty VariableTracker classes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -103,10 +104,25 @@ class ListVariable(Mutable):
 
 @dataclass(eq=False, slots=True)
 class DictVariable(Mutable):
-    """A dict. One from outside is read only, key by key: `items` then holds the keys that were
-    read."""
+    """A dict, by key (see `keys.py`). One from outside is not `complete` until somebody asks which
+    keys there are: `items` are those written meanwhile, `gone` those deleted, and `changes` all of
+    it in order, with None for a deletion."""
 
     items: dict[Any, Variable]
+    complete: bool = True
+    gone: set[Any] = field(default_factory=set)
+    changes: list[tuple[Any, Variable | None]] = field(default_factory=list)
+
+
+@dataclass(eq=False, slots=True)
+class SetVariable(Mutable):
+    """A set, by key (see `keys.py`): `items` is a real set, to which happens what happens to the
+    one it stands for, so that it goes through its elements in CPython's order. One from outside is
+    not `complete` until somebody asks for all: `items` are those put in, `gone` those taken out."""
+
+    items: set[Any]
+    complete: bool = True
+    gone: set[Any] = field(default_factory=set)
 
 
 @dataclass(eq=False, slots=True)
@@ -145,15 +161,17 @@ class IteratorVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class KeysVariable(IteratorVariable):
-    """An iterator over the keys, values or items of a dict, which must not grow meanwhile."""
+    """An iterator over a dict's keys, values or items, or over a set: a real one over the keys of
+    the variable, so that it sees, and says, what CPython's does when they change meanwhile.
+    `item` gives the variable for a key."""
 
-    owner: DictVariable = field(kw_only=True)
-    size: int = field(kw_only=True)
+    keys: Iterator[Any] = field(kw_only=True)
+    item: Callable[[Any], Variable] = field(kw_only=True)
 
     def advance(self) -> Variable | None:
-        if self.items and self.owner.value is None and len(self.owner.items) != self.size:
-            raise RuntimeError("dictionary changed size during iteration")
-        return IteratorVariable.advance(self)
+        for key in self.keys:
+            return self.item(key)
+        return None
 
 
 @dataclass(eq=False, slots=True)
@@ -226,3 +244,10 @@ class ObjectVariable(Mutable):
     @property
     def kind(self) -> str:
         return f"{self.cls.__name__} object"
+
+
+@dataclass(eq=False, slots=True)
+class NamespaceVariable(Mutable):
+    """A module's globals. `names` are those written inside, None a deleted one."""
+
+    names: dict[str, Variable | None] = field(default_factory=dict)

@@ -1,6 +1,5 @@
 """A2.3: changes of what existed before the call."""
 
-from tests.capture.rows.marks import pending
 
 
 class _Box:
@@ -19,7 +18,6 @@ def list_append(x, numbers):
     return numbers[-1] + len(numbers)
 
 
-@pending("mutation: a list is changed in place")
 def list_many_changes(x, numbers):
     numbers.append(4)
     numbers[0] = x
@@ -31,26 +29,22 @@ def list_many_changes(x, numbers):
     return x + last, len(numbers)
 
 
-@pending("mutation: a list is changed in place")
 def list_sorted_in_place(x, numbers):
     numbers.sort(reverse=True)
     return x * numbers[0]
 
 
-@pending("mutation: a list is changed in place")
 def list_slices_written(x, numbers):
     numbers[1:] = [x, 7]
     numbers += [8]
     return x + 1
 
 
-@pending("mutation: a list is changed in place")
 def list_cleared(x, numbers):
     numbers.clear()
     return x, len(numbers)
 
 
-@pending("mutation: a dict is changed in place")
 def dict_set(x, table):
     table["c"] = x
     table["a"] += 1
@@ -58,7 +52,6 @@ def dict_set(x, table):
     return table["c"] * table["a"], list(table)
 
 
-@pending("operation: update() of a dict; unknown-call: call of dict.setdefault(); unkno...")
 def dict_many_changes(x, table):
     table.update(b=3, z=x)
     value = table.setdefault("q", [])
@@ -67,7 +60,6 @@ def dict_many_changes(x, table):
     return x * got, table.get("z") is x, len(table)
 
 
-@pending("attribute: attribute 'add' of a set object; unknown-call: call of add; attrib...")
 def set_changes(x, names):
     names.add("w")
     names.discard("u")
@@ -97,13 +89,11 @@ def global_list(x):
     return x * len(ITEMS)
 
 
-@pending("mutation: a dict is changed in place")
 def global_dict(x):
     TABLE["n"] = TABLE.get("n", 0) + 1
     return x * TABLE["n"]
 
 
-@pending("mutation: the global variable 'COUNT' is changed in place")
 def global_counter(x):
     global COUNT
     COUNT += 1
@@ -123,20 +113,17 @@ def aliases(x, numbers):
     return x * len(numbers), other is numbers
 
 
-@pending("mutation: a dict is changed in place")
 def nested_change(x, table):
     table["deep"] = {"list": [1]}
     table["deep"]["list"].append(x)
     return x + len(table["deep"]["list"])
 
 
-@pending("mutation: a dict is changed in place")
 def tensor_kept(x, params):
     params["w"] = params["w"] * 0.5
     return x + params["w"]
 
 
-@pending("mutation: a list is changed in place; varying-number: stack[0] is a value tha...")
 def tensor_list_replaced(x, xs):
     for i in range(len(xs)):
         xs[i] = xs[i] * i

@@ -107,7 +107,6 @@ def abs_of_tensor(x):
     return abs(x), pow(x, 2), round(1234.5, -2)
 
 
-@pending("operation: len() of a set object")
 def lengths(x, numbers, table, names, s):
     return len(x), len(numbers), len(table), len(names), len(s), len(range(0, 9, 2)), len((1, x))
 
@@ -320,7 +319,6 @@ def operator_in_place(x, numbers):
     return operator.iadd(copy, [1]), operator.iadd(2, 3), operator.imul(2, 3), x
 
 
-@pending("unknown-call: call of setitem(); unknown-call: call of delitem()")
 def operator_items(x, numbers, table):
     operator.setitem(numbers, 0, x)
     operator.delitem(table, "a")
@@ -336,7 +334,6 @@ def torch_helpers(x):
     )  # fmt: skip
 
 
-@pending("new-object: an object of class set is made; operation: an iterator of this ki...")
 def type_constructors(x, numbers):
     return (
         list(numbers),
@@ -354,7 +351,6 @@ def slice_objects(x):
     return x[:, s], s.start, slice(3) == slice(None, 3, None), slice(5).indices(3)
 
 
-@pending("operation: a type where a constant is needed; operation: truth of a method_de...")
 def shallow_copy(x, numbers, table):
     return copy.copy((1, 2)), copy.copy(numbers), copy.copy(table), x
 
@@ -403,7 +399,6 @@ def path_functions(x):
     return os.path.join("a", "b"), os.path.basename("a/b.py"), os.path.splitext("a.py")[1], x
 
 
-@pending("operation: a view that leaves the function; operation: in of a dict_items obj...")
 def dictionary_views(x, table):
     keys, values, items = table.keys(), table.values(), table.items()
     return (

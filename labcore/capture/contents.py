@@ -1,0 +1,239 @@
+"""What lists, dicts, sets and iterators hold: read under guards, changed in the variable only.
+
+In: a container's variable.  Out: variables of what is in it, as it is at this point of the program.
+Invariant: what was read is guarded, not what was reached: an append asks for no length, `d[k] = v`
+for no keys.  Guards are asked at the start of a region, so they are about the object as it came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Any
+
+from ..guards import GuardBuilder, Source, kinds
+from .breaks import Break, WouldRaise
+from .effects import Effects
+from .keys import held, is_constant_key, key_text, key_variable
+from .variables import (
+    DictVariable,
+    Lazy,
+    ListVariable,
+    LiveIterator,
+    Mutable,
+    SetVariable,
+    Variable,
+)
+
+
+class Contents:
+    """The part of `Looker` that reads containers."""
+
+    builder: GuardBuilder
+    varying: frozenset[str]
+    known: dict[int, Variable]
+    effects: Effects
+
+    def lazy(self, source: Source, value: Any) -> Lazy:
+        raise NotImplementedError
+
+    def length(self, name: str, home: str, length: int) -> None:
+        if f"len({name})" in self.varying:
+            raise Break("varying-number", name=f"len({name})")
+        self.builder.add(kinds.length_match(name, home, length, self.builder.origin))
+
+    def write(self, owner: Mutable, template: str, *parts: Variable) -> None:
+        """`owner` changes now; the real one does at the end of the region. Raises Break where a
+        real iterator is on its way through it: that would see other items."""
+        live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
+        if owner.outside and any(sequence(iterator.value) is owner.value for iterator in live):
+            raise Break("mutation", what=f"a {owner.kind} that is being iterated")
+        self.effects.write(owner, template, *parts)
+
+    # ---- lists ----
+
+    def items(self, variable: ListVariable) -> list[Variable]:
+        """A list's items, guarding its length now that it matters."""
+        if variable.items is None:
+            source = variable.place
+            self.length(source.name, variable.home, len(variable.value))
+            given = [self.lazy(source.item(n), v) for n, v in enumerate(variable.value)]
+            variable.items, variable.tail = [*given, *variable.tail], []
+        return variable.items
+
+    def append(self, variable: ListVariable, value: Variable) -> None:
+        """`variable.append(value)`."""
+        self.write(variable, "{}.append({})", value)
+        (variable.tail if variable.items is None else variable.items).append(value)
+
+    # ---- real iterators ----
+
+    def next_item(self, iterator: LiveIterator) -> Variable | None:
+        """The next item of a real iterator, or None; guarded by there being one."""
+        if iterator.ended:
+            return None
+        if any(sequence(iterator.value) is changed.value for changed in self.effects.written):
+            raise Break("mutation", what="a list that is being iterated")
+        ahead = peek(iterator.value, iterator.taken + 1)
+        name, taken = iterator.source.name, iterator.taken
+        function = self.builder.constant(peek, "peek")
+        items = Source(f"next of {name}", f"{function}({{}}, {taken + 1})", iterator.source, True)
+        home, more = self.builder.load(items), len(ahead) > taken
+        code = f"len({home}) {'>' if more else '<='} {taken}"
+        words = f"{name!r} has {'no' if more else 'one'} more item"
+        expected = f"{'one' if more else 'no'} more item"
+        self._condition("ITERATOR_MATCH", name, code, home, expected, words)
+        self.effects.add("next({})" if more else "next({}, None)", iterator)
+        if not more:
+            iterator.ended = True
+            return None
+        iterator.taken += 1
+        return self.lazy(Source(name, f"{{}}[{taken}]", items), ahead[taken])
+
+    # ---- dicts: key by key, until somebody asks for all of them ----
+
+    def has_key(self, variable: DictVariable, key: Any) -> bool:
+        """`key in variable`."""
+        if variable.complete or key in variable.items or key in variable.gone:
+            return key in variable.items
+        return self._had_key(variable, key)
+
+    def _had_key(self, variable: DictVariable | SetVariable, key: Any) -> bool:
+        """Did one from outside have the key when it came in?"""
+        if isinstance(key, Variable) and not key.home:
+            return False
+        hit = held(key) in variable.value
+        name, home, text = variable.place.name, variable.home, key_text(self.builder, key)
+        code = f"{text} {'' if hit else 'not '}in {home}"
+        words = f"{name!r} {'no longer' if hit else 'now'} has the key {text}"
+        expected = f"{'' if hit else 'no '}key {text}"
+        self._condition("DICT_CONTAINS", name, code, home, expected, words)
+        return hit
+
+    def item(self, variable: DictVariable, key: Any) -> Variable:
+        """`variable[key]`. Raises WouldRaise when it has no such key."""
+        if key in variable.items:
+            return variable.items[key]
+        if not self.has_key(variable, key):
+            raise WouldRaise(KeyError(held(key)), exact=not isinstance(key, Variable))
+        return self._given(variable, key)
+
+    def _given(self, variable: DictVariable, key: Any) -> Variable:
+        """The item that one from outside came in with."""
+        text = key_text(self.builder, key)
+        source = variable.place.item_at(text)
+        return self.lazy(source, variable.value[held(key)])
+
+    def dict_items(self, variable: DictVariable) -> dict[Any, Variable]:
+        """All items in order, guarding which keys there were."""
+        if not variable.complete:
+            self.keys(variable.place.name, variable.home, variable.value)
+            items = {key: self._given(variable, key) for key in variable.value}
+            for key, value in variable.changes:
+                if value is None:
+                    del items[key]
+                else:
+                    items[key] = value
+            variable.items, variable.complete = items, True
+            variable.gone.clear()
+            variable.changes.clear()
+        return variable.items
+
+    def keys(self, name: str, home: str, value: Collection[Any]) -> None:
+        """Guard which keys there are, and their order."""
+        if not all(map(is_constant_key, value)):
+            raise Break("operation", what=f"iteration over {name!r}, whose keys are objects")
+        if f"keys({name})" in self.varying:
+            raise Break("varying-number", name=f"the keys of {name}")
+        constant = self.builder.constant(list(value), f"{name}_keys")
+        self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
+
+    def mapping_length(self, variable: DictVariable) -> int:
+        """len(variable); of one from outside that was not changed it guards no more than that."""
+        if variable.complete or variable.changes:
+            return len(self.dict_items(variable))
+        self.length(variable.place.name, variable.home, len(variable.value))
+        return len(variable.value)
+
+    def set_item(self, variable: DictVariable, key: Any, value: Variable) -> None:
+        """`variable[key] = value`."""
+        self.write(variable, "{}[{}] = {}", key_variable(self.builder, key), value)
+        if not variable.complete:
+            variable.gone.discard(key)
+            variable.changes.append((key, value))
+        variable.items[key] = value
+
+    def delete_item(self, variable: DictVariable, key: Any) -> Variable:
+        """`del variable[key]`: what it was. Raises WouldRaise when there is none."""
+        found = self.item(variable, key)
+        self.write(variable, "del {}[{}]", key_variable(self.builder, key))
+        variable.items.pop(key, None)
+        if not variable.complete:
+            variable.gone.add(key)
+            variable.changes.append((key, None))
+        return found
+
+    # ---- sets ----
+
+    def is_member(self, variable: SetVariable, key: Any) -> bool:
+        """`key in variable`."""
+        if variable.complete or key in variable.items or key in variable.gone:
+            return key in variable.items
+        return self._had_key(variable, key)
+
+    def elements(self, variable: SetVariable) -> set[Any]:
+        """All of a set's keys. Raises Break for one from outside that was changed: the order in
+        which it goes through its elements depends on more than what they are."""
+        if not variable.complete:
+            if variable.items or variable.gone:
+                raise Break("operation", what="all elements of a set that was changed")
+            self.keys(variable.place.name, variable.home, variable.value)
+            return variable.value
+        return variable.items
+
+    def ordered(self, variable: SetVariable) -> list[Variable]:
+        """A set's elements in their order. Raises Break when that is by where objects lie in
+        memory."""
+        keys = list(self.elements(variable))
+        if len(keys) > 1 and any(isinstance(key, Variable) for key in keys):
+            raise Break("operation", what="iteration over a set of objects")
+        return [key_variable(self.builder, key) for key in keys]
+
+    def set_length(self, variable: SetVariable) -> int:
+        """len(variable)."""
+        if variable.complete:
+            return len(variable.items)
+        self.length(variable.place.name, variable.home, len(variable.value))
+        more = sum(not self._had_key(variable, key) for key in variable.items)
+        return len(variable.value) + more - sum(self._had_key(variable, k) for k in variable.gone)
+
+    def put_in(self, variable: SetVariable, key: Any) -> None:
+        """`variable.add(key)`."""
+        self.write(variable, "{}.add({})", key_variable(self.builder, key))
+        variable.items.add(key)
+        variable.gone.discard(key)
+
+    def take_out(self, variable: SetVariable, key: Any) -> None:
+        """`variable.discard(key)`."""
+        self.write(variable, "{}.discard({})", key_variable(self.builder, key))
+        variable.items.discard(key)
+        if not variable.complete:
+            variable.gone.add(key)
+
+    def _condition(
+        self, type_: str, name: str, code: str, home: str, expected: str, words: str
+    ) -> None:
+        self.builder.add(
+            kinds.condition(type_, name, code, home, expected, words, self.builder.origin)
+        )
+
+
+def sequence(iterator: Any) -> Any:
+    """What a list's, tuple's or range's iterator goes over."""
+    return iterator.__reduce__()[1][0]
+
+
+def peek(iterator: Any, count: int) -> list[Any]:
+    """The next items of a list, tuple or range iterator, at most `count`, without taking them."""
+    parts = iterator.__reduce__()
+    items, at = parts[1][0], parts[2] if len(parts) > 2 and parts[2] else 0
+    return list(items[at : at + count])

@@ -1,0 +1,35 @@
+"""Methods of builtin containers: one function each, in a table for each type."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from ..breaks import Break
+from ..variables import Constant, Variable
+from .core import Interpreter
+
+NONE = Constant(None)  # an argument that was not given
+Args = list[Variable]
+Kwargs = dict[str, Variable]
+Methods = dict[str, Callable[..., Variable]]
+
+
+def by_rule(
+    vm: Interpreter, methods: Methods, owner: Variable, name: str, args: Args, kwargs: Kwargs
+) -> Variable:
+    """owner.name(*args, **kwargs). Raises Break for a method without a rule, or a call that its
+    rule's parameters do not fit: CPython then says what is wrong with it."""
+    method = methods.get(name)
+    if method is None:
+        raise Break("unknown-call", name=f"{owner.kind}.{name}()")
+    try:
+        inspect.signature(method).bind(vm, owner, *args, **kwargs)
+    except TypeError:
+        raise Break("unknown-call", name=f"{owner.kind}.{name}() with such arguments") from None
+    return method(vm, owner, *args, **kwargs)
+
+
+def slots(count: int) -> str:
+    """Places for items in the template of an effect."""
+    return ", ".join(["{}"] * count)
