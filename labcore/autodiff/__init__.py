@@ -9,6 +9,7 @@ from .aliases import Split, split_aliases
 from .aot import aot_compile
 from .joint import Joint, trace_joint
 from .partition import Cut, Saved, cut_at, default_partition
+from .runtime import run_by_operators
 
 __all__ = [
     "Cut",
@@ -18,6 +19,7 @@ __all__ = [
     "aot_compile",
     "cut_at",
     "default_partition",
+    "run_by_operators",
     "split_aliases",
     "trace_joint",
 ]

@@ -39,8 +39,10 @@ def split_aliases(graph: Graph) -> Split:
     core = verify(remove_dead_code(core))
     if graph.outputs == computed:
         return Split(core, None, ())
-    arguments = tuple(i for i, node in enumerate(graph.placeholders) if node in roots)
-    return Split(core, _epilogue(graph, roots, computed), arguments)
+    epilogue = _epilogue(graph, roots, computed)
+    taken = {node.name for node in epilogue.placeholders}
+    arguments = tuple(i for i, node in enumerate(graph.placeholders) if node.name in taken)
+    return Split(core, epilogue, arguments)
 
 
 def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
@@ -50,6 +52,10 @@ def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
     for node in [*(n for n in graph.placeholders if n in roots), *computed]:
         env[node] = part.placeholder(node.name, node.meta, node.origin)
     views = _views_below(graph)
+    spoken = {symbol for view in views for symbol in view.symbols}
+    for node in graph.numbers:
+        if node.name in spoken:
+            part.number(node.name, node.symbol, node.origin)
     for node in graph.nodes:
         if node in views or (node.op == "get_attr" and node in roots):
             env[node] = part.node_copy(node, env.__getitem__)

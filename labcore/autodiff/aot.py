@@ -41,7 +41,7 @@ def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Com
     """Compile `gm` for inputs like these; the backward is compiled when it first runs."""
     started = perf_counter()
     split = split_aliases(verify(decompose(verify(gm.graph))))
-    wanted = [t.requires_grad for t in example_inputs]
+    wanted = [isinstance(t, Tensor) and t.requires_grad for t in example_inputs]
     if is_grad_enabled() and any(wanted):
         joint = trace_joint(split.core, wanted)
         if joint.tangents:
@@ -65,6 +65,8 @@ def _training(gm: GraphModule, split: Split, joint: Joint, compiler: Compiler,
     _report_cut(joint, cut, started)
     forward = compiler(GraphModule(cut.forward, gm.attrs, "ForwardGraph"), "forward")
     backward = LazyBackward(split.core, joint, cut, gm.attrs, backward_compiler)
+    if gm.graph.numbers:
+        backward.given((True,) * len(joint.tangent_of))
     return training_region(forward, backward, Plan.of(joint, cut), split, gm.attrs)
 
 

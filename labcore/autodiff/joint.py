@@ -58,10 +58,13 @@ def trace_joint(graph: Graph, wanted: Sequence[bool], unused: Collection[int] = 
     outputs = enumerate(graph.outputs)
     tangents = dict(enumerate((i for i, value in outputs if value in differentiable), 1))
     joint = Graph()
-    env = {
-        node: joint.placeholder(f"primals_{i}", meta_of(node).with_grad(want), node.origin)
-        for i, (node, want) in enumerate(zip(graph.placeholders, wanted), 1)
-    }
+    env: dict[Node, Node] = {}
+    for i, (node, want) in enumerate(zip(graph.placeholders, wanted), 1):
+        env[node] = (
+            joint.node_copy(node, env.__getitem__)
+            if node.symbol
+            else joint.placeholder(f"primals_{i}", meta_of(node).with_grad(want), node.origin)
+        )
     gradients = {}
     for k, i in tangents.items():
         if i not in unused:

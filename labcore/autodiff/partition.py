@@ -1,7 +1,7 @@
 """Where the joint graph is cut in two, and what crosses the cut.
 
 In: a joint graph.  Out: `Cut`: the forward graph `primals -> (*outputs, *saved)`, the backward
-graph `(*saved, *tangents) -> gradients`, and the saved values by name with their bytes.
+graph `(*numbers, *saved, *tangents) -> gradients`, and the saved values by name with their bytes.
 Invariant: both graphs together compute what the joint graph computes; the forward reads no tangent.
 A partitioner is a function Joint -> Cut that decides what to save; `cut_at` does the rest.
 AOTAutograd has this one, and `min_cut_rematerialization_partition`, which Inductor uses: it saves
@@ -86,11 +86,15 @@ def _need(values: Iterable[object], found: set[Node]) -> None:
 
 
 def _extract(inputs: list[Node], outputs: tuple, graph: Graph) -> Graph:
-    """The part of `graph` that computes `outputs` from `inputs`, which become its placeholders."""
+    """The part of `graph` that computes `outputs` from `inputs`, which become its placeholders,
+    after those for numbers."""
     needed = set(inputs)
     _need(outputs, needed)
     part = Graph()
-    env = {node: part.placeholder(node.name, node.meta, node.origin) for node in inputs}
+    env = {node: part.number(node.name, node.symbol, node.origin) for node in graph.numbers}
+    for node in inputs:
+        if node not in env:
+            env[node] = part.placeholder(node.name, node.meta, node.origin)
     for node in graph.nodes:
         if node in needed and node not in env:
             assert node.op != "placeholder", f"the cut does not hold: {node} is needed beyond it"

@@ -19,9 +19,10 @@ from typing import Any
 
 from .. import ops, trace
 from ..graph import Graph, GraphModule, Node, TensorMeta
+from ..shapes import Undecided
 from ..tensor.autograd import record
 from ..tensor.factories import empty_strided
-from ..tensor.modes import mode
+from ..tensor.modes import mode, no_grad
 from ..tensor.nodes import Saved as SavedTensor, save
 from ..tensor.storage import Storage
 from ..tensor.tensor import Tensor
@@ -76,11 +77,25 @@ def inference_region(compiled: Boxed) -> Callable[..., tuple]:
     return lambda *tensors: compiled(list(tensors))
 
 
+def run_by_operators(gm: GraphModule, phase: str) -> Boxed:
+    """The compiler that compiles nothing: one eager operator a node."""
+
+    def run(args: list[Any]) -> Any:
+        inputs = tuple(args)
+        args.clear()
+        with no_grad():
+            return gm.forward(*inputs)
+
+    return run
+
+
 class LazyBackward:
     """The backward of one region: for each set of outputs that gradients came for, a graph.
 
-    It is compiled when it is first needed. AOTAutograd has one, and passes zeros for outputs that
-    were not used; zeros are not nothing, for 0 * inf is nan, and eager mode leaves those ways out.
+    It is compiled when it is first needed; where numbers are symbolic the one for all outputs at
+    once, as long as what it takes for granted can become a guard. AOTAutograd has one, and passes
+    zeros for outputs that were not used; zeros are not nothing, for 0 * inf is nan, and eager mode
+    leaves those ways out.
     """
 
     def __init__(self, core: Graph, joint: Joint, cut: Cut, attrs: dict[str, Any],
@@ -91,7 +106,8 @@ class LazyBackward:
         self._lock = threading.Lock()
 
     def given(self, used: tuple[bool, ...]) -> Boxed:
-        """The compiled backward for gradients of these outputs: `(*saved, *tangents) -> grads`."""
+        """The compiled backward for gradients of these outputs:
+        `(*numbers, *saved, *tangents) -> grads`."""
         return self.compiled.get(used) or self._compile(used)
 
     def _compile(self, used: tuple[bool, ...]) -> Boxed:
@@ -100,10 +116,14 @@ class LazyBackward:
             if used not in self.compiled:
                 started = perf_counter()
                 split = split_aliases(self._graph(used))
-                compiled = compile_split(self.compiler, split, "backward", self.attrs)
+                note = "backward: compiled at the first backward(), codegen included"
+                try:
+                    compiled = compile_split(self.compiler, split, "backward", self.attrs)
+                except Undecided as question:
+                    compiled = compile_split(run_by_operators, split, "backward", self.attrs)
+                    note = f"backward: run by eager operators, as {question}"
                 self.compiled[used] = compiled
                 if trace.listening():
-                    note = "backward: compiled at the first backward(), codegen included"
                     trace.emit(trace.Stage("autodiff", perf_counter() - started, note))
         return self.compiled[used]
 
@@ -112,7 +132,7 @@ class LazyBackward:
         if all(used):
             return self.cut.backward
         unused = {i for i, is_used in zip(self.joint.tangent_of, used) if not is_used}
-        wanted = [meta_of(node).requires_grad for node in self.joint.primals]
+        wanted = [bool(node.meta and node.meta.requires_grad) for node in self.joint.primals]
         joint = trace_joint(self.core, wanted, unused).after(clean)
         names = {value.name for value in self.cut.saved}
         saved = [node for node in joint.graph.nodes if node.name in names]
@@ -127,6 +147,7 @@ class Plan:
     outputs     how many of the forward's results are outputs; the others are saved
     tangent_of  the outputs that get a history
     inputs      the arguments that get a gradient
+    numbers     the arguments that are numbers; the backward takes them, too
     saved       ("argument", i), ("output", i) or ("result", i) for each saved value
     tangents    what gradients the backward graph was compiled for
     """
@@ -134,6 +155,7 @@ class Plan:
     outputs: int
     tangent_of: tuple[int, ...]
     inputs: tuple[int, ...]
+    numbers: tuple[int, ...]
     saved: tuple[tuple[str, int], ...]
     tangents: tuple[TensorMeta, ...]
 
@@ -152,7 +174,8 @@ class Plan:
         gradients = joint.graph.outputs[joint.outputs:]
         inputs = tuple(i for i, g in enumerate(gradients) if isinstance(g, Node))
         tangents = tuple(meta_of(node) for node in joint.tangents)
-        return Plan(joint.outputs, joint.tangent_of, inputs, tuple(saved), tangents)
+        numbers = tuple(i for i, node in enumerate(joint.primals) if node.symbol)
+        return Plan(joint.outputs, joint.tangent_of, inputs, numbers, tuple(saved), tangents)
 
 
 def training_region(forward: Boxed, backward: LazyBackward, plan: Plan, split: Split,
@@ -164,7 +187,8 @@ def training_region(forward: Boxed, backward: LazyBackward, plan: Plan, split: S
     def run(*tensors: Tensor) -> tuple:
         results = forward(list(tensors))
         outputs = results[: plan.outputs]
-        pull_back = _pull_back(_saved(plan, tensors, results), backward, plan)
+        numbers = [tensors[i] for i in plan.numbers]
+        pull_back = _pull_back(numbers, _saved(plan, tensors, results), backward, plan)
         differentiable = [outputs[i] for i in plan.tangent_of]
         record(NAME, [tensors[i] for i in plan.inputs], differentiable, pull_back)
         if finish is None:
@@ -184,12 +208,17 @@ def _saved(plan: Plan, tensors: tuple, results: tuple) -> list[Any]:
     return kept
 
 
-def _pull_back(saved: list[Any], backward: LazyBackward, plan: Plan) -> Callable[..., list]:
+def _pull_back(
+    numbers: list[Any], saved: list[Any], backward: LazyBackward, plan: Plan
+) -> Callable[..., list]:
     """The region's backward as the tape calls it: outputs' gradients in, inputs' gradients out."""
 
     def pull_back(*grads: Tensor | None) -> list[Tensor | None]:
         compiled = backward.given(tuple([grad is not None for grad in grads]))
-        box = [_restored(value, kind) for value, (kind, _) in zip(saved, plan.saved)]
+        box = [
+            *numbers,
+            *(_restored(value, kind) for value, (kind, _) in zip(saved, plan.saved)),
+        ]
         for grad, meta in zip(grads, plan.tangents):
             if grad is not None:
                 box.append(_fitted(grad, meta))

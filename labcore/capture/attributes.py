@@ -19,6 +19,7 @@ from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise
 from .effects import require
+from .numbers import as_constant
 from .objects import Found
 from .variables import (
     Call,
@@ -84,6 +85,7 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return objects.find(vm, found, name)
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
+    owner = as_constant(vm.looker.numbers, owner)
     if isinstance(owner, Constant):
         return _of_constant(vm, owner, name)
     if isinstance(owner, FunctionVariable):

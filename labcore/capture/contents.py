@@ -14,12 +14,14 @@ from ..guards import GuardBuilder, Source, kinds
 from .breaks import Break, WouldRaise
 from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
+from .numbers import Numbers, Varying
 from .variables import (
     DictVariable,
     Lazy,
     ListVariable,
     LiveIterator,
     Mutable,
+    NumberVariable,
     SetVariable,
     Variable,
 )
@@ -29,16 +31,19 @@ class Contents:
     """The part of `Looker` that reads containers."""
 
     builder: GuardBuilder
-    varying: frozenset[str]
+    varying: Varying
+    numbers: Numbers
     known: dict[int, Variable]
     effects: Effects
 
     def lazy(self, source: Source, value: Any) -> Lazy:
         raise NotImplementedError
 
+    def look(self, variable: Variable) -> Variable:
+        raise NotImplementedError
+
     def length(self, name: str, home: str, length: int) -> None:
-        if f"len({name})" in self.varying:
-            raise Break("varying-number", name=f"len({name})")
+        self.varying.refuse(f"len({name})")
         self.builder.add(kinds.length_match(name, home, length, self.builder.origin))
 
     def write(self, owner: Mutable, template: str, *parts: Variable) -> None:
@@ -50,6 +55,18 @@ class Contents:
         self.effects.write(owner, template, *parts)
 
     # ---- lists ----
+
+    def symbolic_length(self, variable: ListVariable) -> Variable | None:
+        """len() of a list from outside that was seen to have other lengths: an input."""
+        if not variable.outside or variable.items is not None:
+            return None
+        source, length = variable.place.length(), len(variable.value)
+        if not self.numbers.wanted(source, length):
+            return None
+        found = self.look(self.lazy(source, length))
+        assert isinstance(found, NumberVariable)
+        more = found.number + len(variable.tail)
+        return NumberVariable(more, more.hint) if variable.tail else found
 
     def items(self, variable: ListVariable) -> list[Variable]:
         """A list's items, guarding its length now that it matters."""
@@ -142,8 +159,7 @@ class Contents:
         """Guard which keys there are, and their order."""
         if not all(map(is_constant_key, value)):
             raise Break("operation", what=f"iteration over {name!r}, whose keys are objects")
-        if f"keys({name})" in self.varying:
-            raise Break("varying-number", name=f"the keys of {name}")
+        self.varying.refuse(f"keys({name})")
         constant = self.builder.constant(list(value), f"{name}_keys")
         self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
 

@@ -31,6 +31,7 @@ from .variables import (
     Lazy,
     ListVariable,
     MethodVariable,
+    NumberVariable,
     ObjectVariable,
     SetVariable,
     SliceVariable,
@@ -157,6 +158,10 @@ class Exit:
             return self.outputs[variable.node]
         if isinstance(variable, Constant):
             return self._constant(variable)
+        if isinstance(variable, NumberVariable):
+            if variable not in self._made:
+                self._made[variable] = self.looker.numbers.computed(variable.number)
+            return self._made[variable]
         if isinstance(variable, CellVariable) and variable.source is not None:
             return self.builder.load(variable.source)  # shared with whoever else closes over it
         if variable not in self._made:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..guards import GuardBuilder, kinds
 from .breaks import Break, WouldRaise
+from .numbers import as_constant
 from .variables import (
     Constant,
     DictVariable,
@@ -40,7 +41,7 @@ OWN_EQUALS = (object.__eq__, int.__eq__, str.__eq__, float.__eq__)
 def key_of(vm: Interpreter, variable: Variable) -> Any:
     """The key that stands for a variable. Raises WouldRaise for what CPython cannot hash, Break for
     what hashes itself by code of the user's."""
-    value = vm.look(variable)
+    value = as_constant(vm.looker.numbers, vm.look(variable))
     if isinstance(value, Constant) and is_constant_key(value.value):
         return value.value
     if isinstance(value, TupleVariable) and type(value.value) in (tuple, type(None)):

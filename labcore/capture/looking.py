@@ -13,6 +13,7 @@ from types import BuiltinFunctionType, CellType, FunctionType, MethodType, Modul
 from typing import Any
 
 from .. import devices, dtypes
+from ..graph import Graph
 from ..guards import GuardBuilder, Source, kinds
 from ..guards.source import constant
 from ..ops import Op
@@ -24,6 +25,7 @@ from .callables import means_something
 from .classes import Classes
 from .contents import Contents, sequence
 from .effects import Effects
+from .numbers import Numbers, Varying
 from .variables import (
     CellVariable,
     Constant,
@@ -45,6 +47,7 @@ from .variables import (
 METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
 LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
 VARYING = int, float, str, range  # constants of these may be another value each time
+SYMBOLIC = int, float  # and these can be inputs of the graph
 BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
 
 
@@ -52,8 +55,9 @@ class Looker(Contents):
     """Gives variables for the values of one call. `known` maps the ids of objects to their
     variables."""
 
-    def __init__(self, builder: GuardBuilder, varying: frozenset[str] = frozenset()) -> None:
+    def __init__(self, builder: GuardBuilder, varying: Varying, graph: Graph) -> None:
         self.builder, self.varying = builder, varying
+        self.numbers = Numbers(builder, varying, graph)
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
         self.effects, self.classes = Effects(), Classes(builder)
@@ -85,8 +89,10 @@ class Looker(Contents):
             if found != own:
                 builder.add(kinds.id_match(name, found, value, own, origin))
             return Constant(value, home=own)
-        if kind in VARYING and name in self.varying:
-            raise Break("varying-number", name=name)
+        if kind in SYMBOLIC and self.numbers.wanted(source, value):
+            return self.numbers.input(source, value, builder.load(source))
+        if kind in VARYING:
+            self.varying.refuse(name)
         home = builder.load(source)
         if kinds.is_too_long(value):
             raise Break("operation", what=f"{name}, an integer of {value.bit_length()} bits")

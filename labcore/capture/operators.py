@@ -21,6 +21,7 @@ from ..graph import Graph, Node, TensorMeta
 from ..ops import Op, Tracer
 from ..ops.arguments import check_arguments
 from ..ops.dispatch import interpreting
+from ..shapes import SymNumber
 from ..tensor import Tensor
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
@@ -33,6 +34,7 @@ from .variables import (
     Constant,
     DictVariable,
     ListVariable,
+    NumberVariable,
     SliceVariable,
     TensorVariable,
     TupleVariable,
@@ -122,6 +124,8 @@ class CaptureTracer(Tracer):
             raise Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
         if op.kind == "random":
             raise Break("random-operator", name=op.name)
+        if op.kind != "pointwise":
+            args, kwargs = _fixed(args), _fixed(kwargs)
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
@@ -156,6 +160,17 @@ def _nodes(value: Any) -> Any:
         return value.node
     if isinstance(value, (tuple, list)):
         return type(value)([_nodes(item) for item in value])
+    return value
+
+
+def _fixed(value: Any) -> Any:
+    """Sizes and axes are constants."""
+    if isinstance(value, SymNumber):
+        return value.fixed()
+    if isinstance(value, (tuple, list)):
+        return type(value)([_fixed(item) for item in value])
+    if isinstance(value, dict):
+        return {name: _fixed(item) for name, item in value.items()}
     return value
 
 
@@ -235,11 +250,15 @@ class OperatorCalls:
             return slice(*(self._lower(part) for part in value.parts))
         if isinstance(value, Constant):
             return value.value
+        if isinstance(value, NumberVariable):
+            return value.number
         raise Break("operation", what=f"a {value.kind} given to a tensor operator")
 
     def _lift(self, result: Any) -> Variable:
         if isinstance(result, Traced):
             return result.variable
+        if isinstance(result, SymNumber):
+            return NumberVariable(result, result.hint)
         if isinstance(result, tuple):
             items = [self._lift(item) for item in result]
             return TupleVariable(items) if type(result) is tuple else Constant(result)

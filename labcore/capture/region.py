@@ -18,14 +18,15 @@ from .. import dtypes
 from ..graph import GraphModule, Node, verify
 from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
 from ..guards.builder import variant_source
-from ..tensor import Tensor
 from ..tensor.modes import mode
 from .breaks import Break, WouldRaise
 from .exit import Exit
 from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
+from .numbers import NOTHING_VARIES, Numbers, Varying
 from .operators import CaptureTracer
 from .skipping import CaptureAgain
+from .variables import NumberVariable, TensorVariable
 from .watch import Watch
 
 RESERVED = {
@@ -55,7 +56,7 @@ class Region:
     builder: GuardBuilder
     parameters: tuple[str, ...]
     graph_module: GraphModule | None
-    inputs: list[Tensor]
+    inputs: list[Any]  # numbers, then tensors
     stop: Break | None
     body: list[str]
     eager: bool = False
@@ -63,6 +64,17 @@ class Region:
     catches: bool = False  # code that was walked has an except or a with
     ends: list[tuple[CodeType, int]] = field(default_factory=list)  # where frames stand at `stop`
     watch: Watch | None = None  # who looked on
+    numbers: Numbers | None = None  # those that are inputs of the graph
+
+    @property
+    def symbolic(self) -> bool:
+        """Has the graph inputs that are numbers?"""
+        return self.graph_module is not None and bool(self.graph_module.graph.numbers)
+
+    def seal(self) -> None:
+        """The variant is about to be printed: nothing more can be assumed of the numbers."""
+        if self.numbers is not None:
+            self.numbers.env.frozen = True
 
     @property
     def result(self) -> str:
@@ -93,11 +105,11 @@ def capture(
     function: FunctionType,
     values: tuple[Any, ...],
     frames: Sequence[Frame] = (),
-    varying: frozenset[str] = frozenset(),
+    varying: Varying = NOTHING_VARIES,
 ) -> Region:
     """Capture one call, or from where its `frames` stand.
 
-    `varying` names numbers that are not to be constants, as they differ from time to time.
+    `varying` names values that were other ones at other times.
     """
     halt: Break | None = None
     while True:
@@ -146,7 +158,9 @@ def _region(vm: Interpreter) -> Region:
     vm.looker.finish()
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.lines, last]
+    builder.origin = None  # what a backend assumes has no instruction of its own
     region = Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
+    region.numbers = vm.looker.numbers
     if vm.watch is not None:
         region.watch = vm.watch
         region.ends = [(frame.code, frame.offset) for frame in vm.frames] if stop else []
@@ -174,7 +188,7 @@ def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None
     return region
 
 
-def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Tensor], list[str]]:
+def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Any], list[str]]:
     """Close the graph: its outputs are what the result needs, its inputs what those need."""
     graph = vm.operators.tracer.graph
     nodes = list(way_out.outputs)
@@ -191,10 +205,12 @@ def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Ten
         if tensor not in used:
             assert tensor.node is not None
             graph.erase_node(tensor.node)
+    numbers = vm.looker.numbers.add_inputs()
     verify(graph)
     results = ", ".join(way_out.outputs.values()) + ("," if len(nodes) == 1 else "")
-    call = f"{results} = graph({', '.join(tensor.home for tensor in used)})"
-    return GraphModule(graph, name=vm.function.__name__), [tensor.value for tensor in used], [call]
+    inputs: list[NumberVariable | TensorVariable] = [*numbers, *used]
+    call = f"{results} = graph({', '.join(given.home for given in inputs)})"
+    return GraphModule(graph, name=vm.function.__name__), [given.value for given in inputs], [call]
 
 
 def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: int | None) -> None:

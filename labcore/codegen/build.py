@@ -89,7 +89,7 @@ def python_kernels(source: str, path: str = "<kernels>") -> dict[str, FunctionTy
 
 
 def _kernel_nodes(source: str) -> list[ast.FunctionDef]:
-    """The functions of a text whose parameters are pointers."""
+    """The functions of a text whose parameters have types."""
     found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
     return [n for n in found if n.args.args and all(a.annotation is not None for a in n.args.args)]
 

@@ -22,6 +22,7 @@ from ..fusion.ir import Expr, ops, using
 from ..fusion.nest import Nest, Pass
 from ..fusion.primitives import accumulator, identity
 from ..graph import signature
+from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
 
 RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
@@ -32,12 +33,18 @@ Line = tuple[str, str]  # code, and the user's line that it comes from
 
 @dataclass(frozen=True)
 class Parameter:
-    """A pointer a kernel takes: to a storage, or to `scratch` elements that the wrapper lends."""
+    """What a kernel takes: a pointer to a storage, or to `scratch` elements that the wrapper lends;
+    or a number, and `storage` is the Python for it."""
 
     name: str
     dtype: dtypes.dtype
     storage: str
     scratch: Expr | None = None
+    number: bool = False
+
+    @property
+    def annotation(self) -> str:
+        return self.dtype.name if self.number else f"{self.dtype.name}*"
 
 
 @dataclass(frozen=True)
@@ -115,7 +122,19 @@ class _CpuPrinter(Printer):
         return spelling.cast(value, value.dtype, dtype)
 
     def constant(self, value: object, dtype: dtypes.dtype) -> Name:
+        if isinstance(value, SymNumber):
+            return self.number(value, dtype)
         return Name(spelling.constant(value, dtype), dtype)
+
+    def spell_number(self, value: SymNumber, dtype: dtypes.dtype) -> str:
+        kind = dtypes.float64 if isinstance(value, SymFloat) else dtypes.int64
+        if value.text not in self.parameters:
+            lone = value.text.isidentifier()
+            wanted = value.text if lone else f"number{len(self.parameters)}"
+            name = self._name(wanted)
+            self.parameters[value.text] = Parameter(name, kind, value.text, number=True)
+        given = self.parameters[value.text].name
+        return spelling.cast(given, kind, dtype) if dtype is not kind else given
 
     def read(self, buffer: str, at: Expr) -> str:
         cell = self._cell(buffer, at)
@@ -189,7 +208,7 @@ class _CpuPrinter(Printer):
             *self._end_columns(),
         ]
         parameters = tuple(self.parameters.values())
-        head = signature(name, [f'{p.name}: "{p.dtype.name}*"' for p in parameters])
+        head = signature(name, [f'{p.name}: "{p.annotation}"' for p in parameters])
         source = head + "\n" + _aligned(_indented(lines or [("pass", "")], 1))
         return Kernel(name, source, parameters)
 

@@ -2,7 +2,7 @@
 something must be compiled.
 
 In: the kernels of one graph, as functions whose parameters are annotated with pointer types
-("float32*").
+("float32*"), or with "int64" or "float64" for numbers.
 Out: one self-contained object file with every kernel and its launcher, and the names of what it
 calls outside.
 Invariant: strict IEEE arithmetic (no fastmath); only `radd`, the add of a sum, may be reordered.
@@ -21,7 +21,7 @@ from types import FunctionType
 from typing import Any
 
 from ..runtime.loader import PYTHON_SYMBOLS, host
-from .launch import launchers
+from .launch import Launched, launchers
 
 _lock = threading.Lock()
 
@@ -43,7 +43,7 @@ def compile_kernels(functions: list[FunctionType], iterations: dict[str, int]) -
         module = _link(
             [ir for ir, _ in compiled],
             [
-                (f.__name__, symbol, f.__code__.co_argcount, iterations[f.__name__])
+                (f.__name__, symbol, _kinds(f), iterations[f.__name__])
                 for f, (_, symbol) in zip(functions, compiled)
             ],
         )
@@ -79,7 +79,7 @@ def _compile(numba: Any, function: FunctionType) -> tuple[str, str]:
 
     scope = {**function.__globals__, **IN_KERNELS}
     bound = FunctionType(function.__code__, scope, function.__name__)
-    signature = numba.void(*map(_pointer, function.__annotations__.values()))
+    signature = numba.void(*map(_type, function.__annotations__.values()))
     dispatcher = numba.njit(
         signature,
         error_model="numpy",
@@ -91,15 +91,24 @@ def _compile(numba: Any, function: FunctionType) -> tuple[str, str]:
     return result.library.get_llvm_str(), result.fndesc.llvm_func_name
 
 
-def _pointer(annotation: str) -> Any:
-    """numba's type for "float32*". A bool is a byte in memory; kernels load it by `bool(x[i0])`."""
+def _type(annotation: str) -> Any:
+    """numba's type for "float32*" or "float64". A bool is a byte in memory; kernels load it by
+    `bool(x[i0])`."""
     from numba import types
 
     name = annotation.removesuffix("*")
+    if name == annotation:
+        return getattr(types, name)
     return types.CPointer(types.uint8 if name == "bool" else getattr(types, name))
 
 
-def _link(modules: list[str], kernels: list[tuple[str, str, int, int]]) -> Any:
+def _kinds(function: FunctionType) -> tuple[str, ...]:
+    """For each parameter "array", "int64" or "float64"."""
+    annotations = function.__annotations__.values()
+    return tuple("array" if text.endswith("*") else text for text in annotations)
+
+
+def _link(modules: list[str], kernels: list[Launched]) -> Any:
     """All kernels and their launchers as one LLVM module."""
     import llvmlite.binding as binding
 

@@ -17,6 +17,8 @@ from __future__ import annotations
 
 from ..runtime.loader import ARRAY_TYPE, launch_symbol
 
+Launched = tuple[str, str, tuple[str, ...], int]
+
 LONG = 16384  # iterations from which the lock is released: some 5 microseconds
 HEADER = object.__basicsize__  # an array object starts with this; its data address follows
 TYPE = HEADER - 8  # and this is where an object keeps its type
@@ -80,9 +82,32 @@ READ = """\
 arg{k}:
   %slot{k} = getelementptr ptr, ptr %args, i64 {k}
   %object{k} = load ptr, ptr %slot{k}
-  %p{k} = call ptr @array_data(ptr %object{k})
-  %bad{k} = icmp eq ptr %p{k}, null
-  br i1 %bad{k}, label %wrong, label %arg{next}"""
+  %p{k} = call {type} @{convert}(ptr %object{k})
+  %bad{k} = {bad}
+  br i1 %bad{k}, label %{failure}, label %arg{next}"""
+
+# A number that is none, or too large, has set an exception; but -1 may be what it is.
+ASK = """
+ask{k}:
+  %raised{k} = call ptr @PyErr_Occurred()
+  %fine{k} = icmp eq ptr %raised{k}, null
+  br i1 %fine{k}, label %arg{next}, label %raised"""
+
+RAISED = """\
+raised:
+  ret ptr null
+"""
+NUMBERS = """
+declare i64 @PyLong_AsLongLong(ptr)
+declare double @PyFloat_AsDouble(ptr)
+declare ptr @PyErr_Occurred()
+"""
+# What an argument is -> its LLVM type, what reads it, what to be suspicious of.
+KINDS = {
+    "array": ("ptr", "array_data", "icmp eq ptr %p{k}, null"),
+    "int64": ("i64", "PyLong_AsLongLong", "icmp eq i64 %p{k}, -1"),
+    "float64": ("double", "PyFloat_AsDouble", "fcmp oeq double %p{k}, -1.0"),
+}
 
 HOLDING = "  %status = call i32 @{symbol}({arguments})"
 RELEASING = """\
@@ -91,19 +116,38 @@ RELEASING = """\
   call void @PyEval_RestoreThread(ptr %thread)"""
 
 
-def launchers(kernels: list[tuple[str, str, int, int]]) -> str:
-    """One LLVM module with a launcher for each (name, symbol, number of arguments, iterations)."""
-    pointers = {symbol: ", ".join(["ptr"] * (count + 2)) for _, symbol, count, _ in kernels}
-    declared = "".join(f'declare i32 @"{symbol}"({types})\n' for symbol, types in pointers.items())
-    return COMMON + declared + "".join(_launcher(*kernel) for kernel in kernels)
+def launchers(kernels: list[Launched]) -> str:
+    """One LLVM module with a launcher for each (name, symbol, kinds of arguments, iterations)."""
+    declared = "".join(
+        f'declare i32 @"{symbol}"({", ".join(["ptr", "ptr", *map(_llvm_type, kinds)])})\n'
+        for _, symbol, kinds, _ in kernels
+    )
+    numbers = NUMBERS if any({*kinds} - {"array"} for _, _, kinds, _ in kernels) else ""
+    return COMMON + numbers + declared + "".join(_launcher(*kernel) for kernel in kernels)
 
 
-def _launcher(name: str, symbol: str, count: int, iterations: int) -> str:
+def _llvm_type(kind: str) -> str:
+    return KINDS[kind][0]
+
+
+def _launcher(name: str, symbol: str, kinds: tuple[str, ...], iterations: int) -> str:
     # numba's convention puts two addresses first, for a result and for an exception; a kernel has
     # neither.
-    arguments = ", ".join(["ptr %nothing", "ptr %error", *(f"ptr %p{k}" for k in range(count))])
+    given = [f"{_llvm_type(kind)} %p{k}" for k, kind in enumerate(kinds)]
     call = (RELEASING if iterations >= LONG else HOLDING).format(
-        symbol=f'"{symbol}"', arguments=arguments
+        symbol=f'"{symbol}"', arguments=", ".join(["ptr %nothing", "ptr %error", *given])
     )
-    reads = "\n".join(READ.format(k=k, next=k + 1) for k in range(count))
-    return LAUNCHER.format(launch=launch_symbol(name), count=count, reads=reads, call=call)
+    reads = "\n".join(_read(k, kind) for k, kind in enumerate(kinds))
+    text = LAUNCHER.format(launch=launch_symbol(name), count=len(kinds), reads=reads, call=call)
+    numbers = any(kind != "array" for kind in kinds)
+    return text.replace("\nwrong:", "\n" + RAISED + "wrong:") if numbers else text
+
+
+def _read(k: int, kind: str) -> str:
+    """Argument number k: a pointer, or a number."""
+    type_, convert, bad = KINDS[kind]
+    failure = "wrong" if kind == "array" else f"ask{k}"
+    text = READ.format(
+        k=k, next=k + 1, type=type_, convert=convert, bad=bad.format(k=k), failure=failure
+    )
+    return text if kind == "array" else text + ASK.format(k=k, next=k + 1)

@@ -48,8 +48,13 @@ class Program:
         )
 
     def time(self, call: Callable, inputs: Sequence[tuple], seconds: float = 0.5) -> None:
-        """Run `call` on random inputs for a while and print the fastest and the median time."""
-        tensors = [random_tensor(*layout) for _, *layout in inputs]
+        """Run `call` for a while and print the fastest and the median time.
+
+        An input is (name, number), or (name, shape, strides, dtype) for a random tensor.
+        """
+        tensors = [
+            layout[0] if len(layout) == 1 else random_tensor(*layout) for _, *layout in inputs
+        ]
         found: list[float] = []
         end = time.perf_counter() + seconds
         while time.perf_counter() < end or not found:

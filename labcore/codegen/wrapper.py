@@ -23,8 +23,9 @@ from ..fusion.ir import Buffer
 from ..fusion.nest import Nest
 from ..fusion.program import Extern, Operand
 from ..fusion.scheduler import Schedule
+from ..shapes import bare
 from . import kernel_math
-from .cpu import Kernel, unique_name
+from .cpu import Kernel, Parameter, unique_name
 
 WORDS = [n for n in vars(kernel_math) if not n.startswith("_")]
 TAKEN = {
@@ -42,6 +43,9 @@ TAKEN = {
 }
 
 
+SAMPLES = {"s": 3, "f": 0.5}  # what a program that is run on its own takes for its symbols
+
+
 def print_program(
     schedule: Schedule, kernels: list[Kernel], phase: str, check_inputs: bool = False
 ) -> str:
@@ -56,7 +60,7 @@ class _Wrapper:
         self.schedule, self.program, self.kernels = schedule, schedule.program, kernels
         self.phase, self.check_inputs = phase, check_inputs
         self.names: dict[str, str] = {}  # storages -> variables
-        self.reserved = {*TAKEN, *WORDS, *(k.name for k in kernels)}
+        self.reserved = {*TAKEN, *WORDS, *(k.name for k in kernels), *self.program.numbers}
         self.made = {b.storage for b in self.program.inputs} | set(self.program.constants)
         self.last_use = self._last_uses()
 
@@ -109,13 +113,15 @@ class _Wrapper:
     def _main(self) -> Iterator[str]:
         yield 'if __name__ == "__main__":'
         yield "    program.time(call, ["
+        for name in self.program.numbers:
+            yield f"        ({name!r}, {SAMPLES[name[0]]}),"
         yield from (f"        ({b.name!r}, {_layout(b)})," for b in self.program.inputs)
         yield "    ])"
 
     # ---- the body of call ----
 
     def _inputs(self) -> Iterator[str]:
-        names = [self.name(b.storage) for b in self.program.inputs]
+        names = [*self.program.numbers, *(self.name(b.storage) for b in self.program.inputs)]
         if names:
             yield f"{', '.join(names)}{',' if len(names) == 1 else ''} = args"
             yield "args.clear()"
@@ -133,6 +139,8 @@ class _Wrapper:
     def _kernel(self, nest: Nest) -> Iterator[str]:
         kernel = self.kernels[self.schedule.nests.index(nest)]
         for p in kernel.parameters:
+            if p.number:
+                continue
             if p.scratch is not None:
                 layout = f"({p.scratch},), (1,), dtypes.{p.dtype.name}"
             elif p.storage not in self.made:
@@ -141,11 +149,17 @@ class _Wrapper:
             else:
                 continue
             yield f"{self.name(p.storage)} = empty_strided({layout})"
-        arrays = ", ".join(f"{self.name(p.storage)}.array" for p in kernel.parameters)
-        yield f"{kernel.name}({arrays})"
+        given = ", ".join(self._given(p) for p in kernel.parameters)
+        yield f"{kernel.name}({given})"
         scratch = [self.name(p.storage) for p in kernel.parameters if p.scratch is not None]
         if scratch:
             yield f"del {', '.join(scratch)}"
+
+    def _given(self, parameter: Parameter) -> str:
+        """What the kernel gets for a parameter: numbers are computed by Python."""
+        if parameter.number:
+            return bare(parameter.storage)
+        return f"{self.name(parameter.storage)}.array"
 
     def _extern(self, step: Extern) -> Iterator[str]:
         given = [self._argument(a) for a in step.args] + [

@@ -31,6 +31,7 @@ class Options:
     backend_name: str
     fullgraph: bool = False
     backend_options: dict[str, Any] = field(default_factory=dict)
+    dynamic: bool | None = None
 
 
 def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
@@ -51,12 +52,18 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     known = None if key is None else graphs.find(key)
     if trace.listening():
         _report(region, seconds, point.state.reported, known)
+        if not region.symbolic:
+            _report_guards(region)
         tell_region(point, region)
     if module is not None:
         if known is None:
             known = CompiledGraph(_run_backend(region, options), module, compile_id)
             graphs.add(key, known)
         region.builder.scope["graph"] = known.run
+    if region.symbolic:  # what a backend took for granted of the numbers is among the guards
+        region.seal()
+        if trace.listening():
+            _report_guards(region)
     return Variant(
         compile_id,
         f"{point.title}, variant {compile_id}",
@@ -96,6 +103,9 @@ def _report(
         ]
         reused = "" if known is None else known.compile_id
         trace.emit(trace.GraphCaptured(region.graph_module.code, rows, reused))
+
+
+def _report_guards(region: Region) -> None:
     trace.emit(trace.GuardsInstalled([g.record() for g in region.builder.guards], region.source))
 
 

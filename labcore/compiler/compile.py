@@ -69,7 +69,11 @@ def compile(
             f"{', '.join(map(repr, options))}"
         )
     settings = Options(
-        lookup(backend), name_of(backend), fullgraph, {"options": options} if options else {}
+        lookup(backend),
+        name_of(backend),
+        fullgraph,
+        {"options": options} if options else {},
+        dynamic,
     )
     return _wrap(model, settings)
 

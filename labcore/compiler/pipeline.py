@@ -11,10 +11,9 @@ adds. Each room is imported by the first graph that needs it, so wrapping a func
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from ..graph import GraphModule
-from ..tensor import Tensor, no_grad
+from ..tensor import Tensor
 
 CompiledGraph = Callable[..., tuple]
 
@@ -26,7 +25,7 @@ def eager(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
 
 def aot_eager(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
     """Stop after autodiff."""
-    from ..autodiff import aot_compile
+    from ..autodiff import aot_compile, run_by_operators
     return aot_compile(gm, example_inputs, run_by_operators)
 
 
@@ -35,15 +34,3 @@ def inductor(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
     from ..autodiff import aot_compile
     from ..codegen import compile_graph
     return aot_compile(gm, example_inputs, compile_graph)
-
-
-def run_by_operators(gm: GraphModule, phase: str) -> Callable[[list[Tensor]], Any]:
-    """The compiler that compiles nothing: one eager operator a node."""
-
-    def run(args: list[Tensor]) -> Any:
-        inputs = tuple(args)
-        args.clear()
-        with no_grad():
-            return gm.forward(*inputs)
-
-    return run

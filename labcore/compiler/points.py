@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Frame
-from ..capture.looking import VARYING
-from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Variant, VariantCache
+from ..capture.looking import SYMBOLIC, VARYING
+from ..capture.numbers import Varying
+from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Guard, Variant, VariantCache
 from ..guards.replay import failure
 from .build import build
 from .exc import FailOnRecompileLimitHit, RecompileForbidden
@@ -36,7 +37,7 @@ class Point:
         self.cache = VariantCache()
         self.codes = tuple(frame.code for frame in frames)  # kept alive: the key has their ids
         self.line = frames[-1].code.co_firstlineno if frames else 0
-        self.varying: frozenset[str] = frozenset()
+        self.varying = Varying()
 
     @property
     def frame(self) -> FrameId:
@@ -136,23 +137,30 @@ class Point:
         return outcome
 
     def _notice_varying(self, slots: tuple[Any, ...]) -> None:
-        """Numbers and texts that tell this from the variants there are: CPython is to compute
-        with them, or each would be a variant of its own. For whole calls, a graph is worth one."""
+        """What tells this call from the variants there are. Numbers become inputs of the graph.
+        Where no graph is worth a variant for each value, what cannot be an input is CPython's to
+        compute with; for a whole call it always is worth one."""
+        symbols, never = set(self.varying.symbols), set(self.varying.never)
         for variant in self.cache.variants:
-            worth = not self.key and variant.scope.get("graph") is not None
-            if worth or not variant.stops or variant.result == "eager":
-                continue
             answer = failure(variant, slots)
             guard = answer.guard if answer is not None else None
             if guard is None:
                 continue
-            kinds = tuple(f"type({guard.subject}) is {kind.__name__} and" for kind in VARYING)
+            if self.state.options.dynamic is not False:
+                if _is_constant(guard, SYMBOLIC):
+                    symbols.add(guard.source)
+                elif guard.type == "SEQUENCE_LENGTH":
+                    symbols.add(f"len({guard.source})")
+            worth = not self.key and variant.scope.get("graph") is not None
+            if worth or not variant.stops or variant.result == "eager":
+                continue
             if guard.type == "SEQUENCE_LENGTH":
-                self.varying |= {f"len({guard.source})"}
+                never.add(f"len({guard.source})")
             elif guard.type == "DICT_KEYS_MATCH":
-                self.varying |= {f"keys({guard.source})"}
-            elif guard.type == "EQUALS_MATCH" and guard.code.startswith(kinds):
-                self.varying |= {guard.source}
+                never.add(f"keys({guard.source})")
+            elif _is_constant(guard, VARYING):
+                never.add(guard.source)
+        self.varying = Varying(frozenset(symbols), frozenset(never))
 
     def _limit_reached(self, slots: tuple[Any, ...]) -> None:
         """Old variants are still served; what fits none of them runs in CPython."""
@@ -170,6 +178,12 @@ class Point:
         if not self.cache.warned:
             self.cache.warned = True
             warn(text)
+
+
+def _is_constant(guard: Guard, kinds: tuple[type, ...]) -> bool:
+    """Does it say that a value of one of these types is a constant?"""
+    begins = tuple(f"type({guard.subject}) is {kind.__name__} and" for kind in kinds)
+    return guard.type == "EQUALS_MATCH" and guard.code.startswith(begins)
 
 
 def trace_line(code: Any, offset: int) -> int:

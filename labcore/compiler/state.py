@@ -15,6 +15,7 @@ from typing import Any
 from .. import trace
 from ..capture import Frame, Stop, WouldRaise
 from ..capture.bytecode import forget as forget_tables
+from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
 from ..guards import EAGER, MISS, RETURN, Variant
 from ..guards.kinds import ATOMS, is_too_long
@@ -77,7 +78,7 @@ class State:
         self.points.clear()
         self.graphs.clear()
         self.reported.clear()
-        self.entry.varying = frozenset()
+        self.entry.varying = Varying()
         self.was_called = False
 
     # ---- calls that raise ----

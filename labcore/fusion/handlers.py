@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from .. import dtypes
+from ..shapes import SymNumber
 from .ir import Buffer, Expr
 from .primitives import PRIMITIVES
 
@@ -25,6 +26,7 @@ class Handler:
         raise NotImplementedError
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Any:
+        """A number of Python's, or a symbolic one, which is the same in all turns of all loops."""
         raise NotImplementedError
 
     def to_dtype(self, value: Any, dtype: dtypes.dtype) -> Any:
@@ -208,6 +210,13 @@ class Printer(Handler):
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Name:
         return Name(f"{dtype.name}({value!r})", dtype)
+
+    def number(self, value: SymNumber, dtype: dtypes.dtype) -> Name:
+        """A number that the kernel is given, in the type wanted."""
+        return self.let(("number", value.text, dtype.name), self.spell_number(value, dtype), dtype)
+
+    def spell_number(self, value: SymNumber, dtype: dtypes.dtype) -> str:
+        return f"{dtype.name}({value})"
 
     def to_dtype(self, value: Name, dtype: dtypes.dtype) -> Name:
         if value.dtype is dtype:

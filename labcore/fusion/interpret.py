@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
+from ..shapes import SymNumber
 from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
@@ -80,9 +81,11 @@ class Interpreter(Handler):
     happens.
     """
 
-    def __init__(self, nest: Nest, memory: Mapping[str, Memory]) -> None:
+    def __init__(
+        self, nest: Nest, memory: Mapping[str, Memory], numbers: Mapping[str, Any] | None = None
+    ) -> None:
         self.nest, self.memory = nest, memory
-        self.env: dict[str, int] = {}
+        self.env: dict[str, Any] = dict(numbers or {})
         self.in_hand: dict[tuple[str, Expr], Number] = {}
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
         self.part, self.pass_number = "each", 0
@@ -101,6 +104,8 @@ class Interpreter(Handler):
         )
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Number:
+        if isinstance(value, SymNumber):
+            value = value.evaluate(self.env)
         return Number(rounded(value, dtype), dtype, False)
 
     def to_dtype(self, value: Number, dtype: dtypes.dtype) -> Number:
@@ -232,22 +237,24 @@ class Run:
 def run(
     schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any] | None = None
 ) -> Run:
-    """Run a schedule on arrays (or tensors) in the order of the graph's placeholders.
+    """Run a schedule on numbers and arrays (or tensors) in the order of the graph's placeholders.
 
     `constants` are the graph module's attributes, when the graph has get_attr nodes.
     """
     program = schedule.program
-    given = {b.name: value for b, value in zip(program.inputs, inputs, strict=True)}
+    count = len(program.numbers)
+    numbers = dict(zip(program.numbers, inputs[:count], strict=True))
+    given = {b.name: value for b, value in zip(program.inputs, inputs[count:], strict=True)}
     given.update({name: (constants or {})[key] for name, key in program.constants.items()})
     memory = {b.storage: Memory(_cells(b, given.get(b.name))) for b in program.buffers.values()}
     counts = []
     for step in schedule.steps:
         if isinstance(step, Nest):
-            interpreter = Interpreter(step, memory)
+            interpreter = Interpreter(step, memory, numbers)
             interpreter.run()
             counts.append(interpreter.counts)
         else:
-            _call(step, memory)
+            _call(step, memory, numbers)
     outputs = [array(b, memory) if isinstance(b, Buffer) else b for b in program.outputs]
     return Run(outputs, memory, counts)
 
@@ -278,11 +285,13 @@ def _strided(
     return np.lib.stride_tricks.as_strided(cells[offset:], [int(n) for n in shape], steps)
 
 
-def _call(step: Extern, memory: Mapping[str, Memory]) -> None:
+def _call(step: Extern, memory: Mapping[str, Memory], numbers: Mapping[str, Any]) -> None:
     """An extern step: the operator's eager kernel on arrays made of the cells."""
     def tensor(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
             return type(value)([tensor(v) for v in value])
+        if isinstance(value, SymNumber):
+            return value.evaluate(numbers)
         if not isinstance(value, Operand):
             return value
         cells = np.array(list(memory[value.buffer.storage]), value.buffer.dtype.numpy)

@@ -55,7 +55,9 @@ class Lowering:
     def run(self) -> Program:
         for node in self.graph.nodes:
             self.node = node
-            if node.op == "placeholder":
+            if node.symbol:
+                self.program.numbers.append(node.name)
+            elif node.op == "placeholder":
                 self.program.inputs.append(self._input(node))
             elif node.op == "get_attr":
                 self.program.constants[self._input(node).name] = node.target

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import dtypes
 from ..ops.promote import float_type, result_type
+from ..shapes import INTS
 from .ir import ops
 
 Body = Callable[..., Any]
@@ -76,7 +77,7 @@ def _plain(name: str) -> Body:
 def _divides(dtype: dtypes.dtype, params: Mapping[str, Any]) -> None:
     """Integer division by zero raises in eager mode, which a loop cannot."""
     other = params["other"]
-    if not dtype.is_floating_point and not (isinstance(other, int) and other != 0):
+    if not dtype.is_floating_point and not (isinstance(other, INTS) and other != 0):
         raise NoLoops("an integer division by zero must raise, and only the eager operator does")
 
 

@@ -13,6 +13,7 @@ from .. import dtypes
 from ..graph import TensorMeta
 from ..ops import Op
 from ..ops.reductions import reduced_axes
+from ..shapes import number_like
 from . import realize
 from .ir import ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, Rule
@@ -94,11 +95,9 @@ def reduce(
 def _pow(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     """Some exponents are products and roots in eager mode, and so here."""
     dtype, exponent = meta_of(op, params).dtype, params["exponent"]
-    exact = (
-        None
-        if isinstance(exponent, Value) or isinstance(exponent, bool)
-        else EXACT_POWERS.get(exponent)
-    )
+    exact = None
+    if number_like(exponent) and not isinstance(exponent, bool):
+        exact = next((body for power, body in EXACT_POWERS.items() if exponent == power), None)
     if exact is None or not dtype.is_floating_point:
         return lowering.pointwise(op, POINTWISE["pow"], params)
     rule = Rule(("input",), lambda dtype, a, exponent: exact(dtype, a), lambda _: dtype)

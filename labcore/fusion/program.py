@@ -71,8 +71,8 @@ def _show(value: Any) -> str:
 
 @dataclass
 class Program:
-    """`inputs` in the order of the placeholders; `constants` by buffer name, the GraphModule
-    attribute each one is.
+    """`numbers` and `inputs` in the order of the placeholders, numbers first; `constants` by buffer
+    name, the GraphModule attribute each one is.
 
     `outputs` follow the graph's outputs: a Buffer (maybe twice, maybe an input), or a Python
     constant. `decisions` are the verdicts that lowering reached itself, by inlining a value into
@@ -85,6 +85,7 @@ class Program:
     constants: dict[str, str] = field(default_factory=dict)
     outputs: list[Any] = field(default_factory=list)
     decisions: list[Verdict] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=list)
 
     @property
     def loops(self) -> list[Loops]:

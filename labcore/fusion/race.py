@@ -32,6 +32,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import Graph
+from ..shapes import SymNumber
 from .handlers import Name, Printer
 from .ir import Buffer, Expr, ops, using
 from .ledger import separate
@@ -132,6 +133,8 @@ class _RaceBody(Printer):
         )
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Name:
+        if isinstance(value, SymNumber):
+            raise NotOneSpace(f"{ops.node} computes with {value}, an input that is no tensor")
         return self.register(
             ("const", repr(value), dtype.name), "const", dtype, value=_number(value, dtype)
         )

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import dtypes
 from ..graph import Node as GraphNode
+from ..shapes import SymNumber
 from .handlers import Handler, Name, Printer
 from .ir import Expr, Loops, ops, using
 from .nest import Nest
@@ -88,6 +89,8 @@ class Show(Handler):
 
 def constant(value: Any, dtype: dtypes.dtype) -> str:
     """A number as one of its type reads: 2 is 2.0 in a float loop."""
+    if isinstance(value, SymNumber):
+        return f"{dtype.name}({value})"
     if dtype.is_floating_point:
         return repr(float(value))
     return repr(bool(value)) if dtype is dtypes.bool else repr(int(value))

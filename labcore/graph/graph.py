@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from .meta import TensorMeta
@@ -30,6 +31,7 @@ class Graph:
         self.nodes: list[Node] = []
         self._names = Names(OF_PRINTED_CODE)
         self._before: Node | None = None
+        self._kept: set[str] = set()
 
     # ---- building ----
 
@@ -37,6 +39,27 @@ class Graph:
         self, name: str, meta: TensorMeta | None = None, origin: Origin | None = None
     ) -> Node:
         return self._create("placeholder", name, (), {}, name, meta, origin)
+
+    def new_symbol(self, kind: str) -> str:
+        """A name for a number, "s0" or "f0": kept free until `number` makes its placeholder."""
+        place = next(n for n in count() if f"{kind}{n}" not in self._names.taken)
+        self._names.taken.add(f"{kind}{place}")
+        self._kept.add(f"{kind}{place}")
+        return f"{kind}{place}"
+
+    def number(self, name: str, symbol: str, origin: Origin | None = None) -> Node:
+        """A placeholder for a number, before those for tensors; `symbol` says what it is."""
+        self._names.taken -= self._kept & {name}
+        first = next((n for n in self.nodes if not n.symbol), None)
+        if first is None:
+            node = self._create("placeholder", name, (), {}, name, None, origin)
+        else:
+            with self.inserting_before(first):
+                node = self._create("placeholder", name, (), {}, name, None, origin)
+        if node.name != name:
+            raise RuntimeError(f"the name of symbol {name} is taken in this graph")
+        node.symbol = symbol
+        return node
 
     def get_attr(
         self, key: str, meta: TensorMeta | None = None, origin: Origin | None = None
@@ -56,6 +79,8 @@ class Graph:
         """Append a copy of another graph's node; `env` says what stands here for each node it
         reads.
         """
+        if node.symbol:
+            return self.number(node.name, node.symbol, node.origin)
         args, kwargs = map_nodes(node.args, env), map_nodes(node.kwargs, env)
         return self._create(node.op, node.target, args, kwargs, node.name, node.meta, node.origin)
 
@@ -101,6 +126,16 @@ class Graph:
         return [n for n in self.nodes if n.op == "placeholder"]
 
     @property
+    def numbers(self) -> list[Node]:
+        """The placeholders that take numbers; they come first."""
+        return [n for n in self.nodes if n.symbol]
+
+    @property
+    def symbols(self) -> set[str]:
+        """The symbols that its nodes speak of."""
+        return {symbol for node in self.nodes for symbol in node.symbols}
+
+    @property
     def calls(self) -> list[Node]:
         return [n for n in self.nodes if n.op == "call_function"]
 
@@ -116,7 +151,7 @@ class Graph:
 
     def python_code(self, name: str = "forward", comments: bool = True) -> str:
         """The graph as a Python function; each statement names its shape and the user's line."""
-        params = [n.name + (f": {str(n.meta)!r}" if n.meta else "") for n in self.placeholders]
+        params = [_parameter(n) for n in self.placeholders]
         lines = [signature(name, ["self", *params])]
         last = None
         for node in self.nodes:
@@ -140,3 +175,8 @@ class Graph:
 
     def __str__(self) -> str:
         return self.python_code()
+
+
+def _parameter(node: Node) -> str:
+    about = node.symbol or (str(node.meta) if node.meta else "")
+    return f"{node.name}: {about!r}" if about else node.name

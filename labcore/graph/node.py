@@ -1,7 +1,7 @@
 """One step of a graph.
 
 opcode          target                      args
-placeholder     the parameter's name        ()
+placeholder     the parameter's name        ()     (a tensor, or the number that `symbol` says)
 get_attr        a key of GraphModule.attrs  ()
 call_function   an operator of the table    nodes, tuples or lists of nodes, Python constants
 output          "output"                    (one nested tuple of nodes and constants,)
@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from ..shapes import SymNumber
 from .meta import TensorMeta
 
 if TYPE_CHECKING:
@@ -50,12 +51,15 @@ class Node:
 
     `meta` is the TensorMeta of the result (None for output, or when the result is no tensor);
     `origin` is the user's place it came from; `users` are the nodes that read it, in order.
+    `symbol` is set on a placeholder that takes a number: what it is for people, "float lr". Nobody
+    is its user: arguments and metas speak of it by its name, in SymInts and SymFloats.
     """
 
     def __init__(self, graph: Graph, op: str, target: Any, args: tuple, kwargs: dict, name: str,
                  meta: TensorMeta | None = None, origin: Origin | None = None) -> None:
         self.graph, self.op, self.target, self.name = graph, op, target, name
         self.meta, self.origin = meta, origin
+        self.symbol = ""
         self.users: dict[Node, None] = {}
         self.args: tuple = ()
         self.kwargs: dict[str, Any] = {}
@@ -84,6 +88,14 @@ class Node:
             user.set_args(map_nodes(user.args, swap), map_nodes(user.kwargs, swap))
 
     @property
+    def symbols(self) -> set[str]:
+        """The symbols that its arguments and its meta speak of."""
+        found: set[str] = set()
+        layout = (*self.meta.shape, *self.meta.stride) if self.meta is not None else ()
+        _add_symbols((self.args, self.kwargs, layout), found)
+        return found
+
+    @property
     def target_name(self) -> str:
         return getattr(self.target, "__name__", str(self.target))
 
@@ -98,6 +110,18 @@ class Node:
 
     def __repr__(self) -> str:
         return self.name
+
+
+def _add_symbols(value: Any, found: set[str]) -> None:
+    if isinstance(value, SymNumber):
+        found |= value.symbols
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            _add_symbols(item, found)
+    elif isinstance(value, dict):
+        _add_symbols(tuple(value.values()), found)
+    elif isinstance(value, slice):
+        _add_symbols((value.start, value.stop, value.step), found)
 
 
 def show(value: Any) -> str:

@@ -17,6 +17,7 @@ def verify(graph: Graph, functional: bool = False) -> Graph:
     """Check order, uses, names, and the output; `functional` also refuses in-place operators."""
     seen: set = set()
     names: set[str] = set()
+    numbers = {node.name for node in graph.numbers}
     body = False
     for node in graph.nodes:
         _require(node.op in OPCODES, node, f"unknown opcode {node.op!r}")
@@ -39,6 +40,8 @@ def verify(graph: Graph, functional: bool = False) -> Graph:
             _require(
                 not (functional and mutates), node, "mutates its input after functionalization"
             )
+        unknown = node.symbols - numbers
+        _require(not unknown, node, f"speaks of {unknown}, which no placeholder gives")
         seen.add(node)
         names.add(node.name)
     last = graph.nodes[-1] if graph.nodes else None

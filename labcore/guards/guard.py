@@ -29,6 +29,7 @@ WORDS = {
     "BUILTIN_MATCH": "{source} is {expected}",
     "CLOSURE_MATCH": "{source} has {expected}",
     "TYPE_MATCH": "type({source}) is {expected}",
+    "SHAPE_ENV": "{expected}",
     "SEQUENCE_LENGTH": "len({source}) == {expected}",
     "DICT_KEYS_MATCH": "the keys of {source} are {expected}",
 }

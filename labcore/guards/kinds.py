@@ -167,6 +167,18 @@ def type_match(name: str, home: str, value: Any, constant: str, origin: Origin |
     return Guard("TYPE_MATCH", name, f"type({home}) is {constant}", home, kind, mismatch, origin)
 
 
+def number_match(
+    name: str, home: str, value: int | float, bits: int, origin: Origin | None
+) -> Guard:
+    """Any float; or any int of at most so many bits."""
+    kind = type(value).__name__
+    code = f"type({home}) is {kind}"
+    if kind == "int":
+        code += f" and {home}.bit_length() <= {bits}"
+    mismatch = _differs("type of", name, kind, lambda v: type(v).__name__)
+    return Guard("TYPE_MATCH", name, code, home, kind, mismatch, origin)
+
+
 def code_match(
     name: str, home: str, names: tuple[str, str, str], label: str, origin: Origin | None
 ) -> Guard:

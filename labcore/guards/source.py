@@ -36,6 +36,9 @@ class Source:
         """The item at a key that `text` is Python for."""
         return Source(f"{self.name}[{text}]", "{}[" + escape(text) + "]", self, fallible=True)
 
+    def length(self) -> Source:
+        return Source(f"len({self.name})", "len({})", self, fallible=True)
+
     def cell_contents(self, variable: str) -> Source:
         return Source(variable, "{}.cell_contents", self, fallible=True)
 

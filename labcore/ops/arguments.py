@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import TensorMeta
+from ..shapes import SymNumber
 from .op import Op
 
 
@@ -25,7 +26,7 @@ def is_tensor(value: Any) -> bool:
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, np.generic))
+    return isinstance(value, (bool, int, float, np.generic, SymNumber))
 
 
 def is_int(value: Any) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import inf, log, nan, pi, sqrt
 from typing import Any
 
+from ..shapes import number_like
 from . import composites, inplace, joining, linear, views  # noqa: F401  whose rules these are
 from .derivatives import derivative
 from .op import Table
@@ -85,7 +86,7 @@ derivative(
 
 def _pow_input(grad: Any, input: Any, exponent: Any) -> Any:
     """exponent * input ** (exponent - 1), and 0 for an exponent of 0, whatever the base."""
-    if isinstance(exponent, (int, float)):
+    if number_like(exponent):
         if exponent == 0:
             return ops.zeros_like(grad)
         return ops.mul(grad, ops.mul(ops.pow(input, exponent - 1), exponent))
@@ -96,7 +97,7 @@ def _pow_input(grad: Any, input: Any, exponent: Any) -> Any:
 
 def _pow_exponent(grad: Any, input: Any, exponent: Any, out: Any) -> Any:
     """out * log(input), and 0 for a base of 0 unless that power is infinite."""
-    if isinstance(input, (int, float)):
+    if number_like(input):
         slope = ops.mul(out, log(input) if input > 0 else -inf if input == 0 else nan)
         return ops.mul(grad, slope if input else ops.where(ops.ge(exponent, 0), 0.0, slope))
     flat = ops.logical_and(ops.eq(input, 0), ops.ge(exponent, 0))

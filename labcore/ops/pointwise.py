@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import TensorMeta
+from ..shapes import FLOATS as FLOAT_NUMBERS, INTS
 from . import formulas
 from .arrays import empty, meta_of, ndarray, quiet
 from .elementwise import (
@@ -75,7 +76,7 @@ def _no_bool_minus(common: dtypes.dtype, operands: tuple) -> None:
 def _check_pow(common: dtypes.dtype, operands: tuple) -> None:
     missing("pow", dtypes.bool)(common, operands)
     exponent = operands[1]
-    if not common.is_floating_point and isinstance(exponent, int) and exponent < 0:
+    if not common.is_floating_point and isinstance(exponent, INTS) and exponent < 0:
         raise RuntimeError("Integers to negative integer powers are not allowed.")
 
 
@@ -108,7 +109,7 @@ def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
         common = rule.types(input, other)[0]
         if isinstance(alpha, bool) and common is not dtypes.bool:
             raise RuntimeError("Boolean alpha only supported for Boolean results.")
-        if isinstance(alpha, float) and not common.is_floating_point:
+        if isinstance(alpha, FLOAT_NUMBERS) and not common.is_floating_point:
             raise RuntimeError(
                 "For integral input tensors, argument alpha must not be a floating point number."
             )

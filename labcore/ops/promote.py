@@ -16,6 +16,7 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta
+from ..shapes import FLOATS, INTS
 
 _LADDER = (dtypes.bool, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
 _RANK = {t: rank for rank, t in enumerate(_LADDER)}
@@ -27,9 +28,9 @@ def number_dtype(value: Any) -> dtype:
     """The type a Python number would have as a tensor."""
     if isinstance(value, bool):
         return dtypes.bool
-    if isinstance(value, int):
+    if isinstance(value, INTS):
         return dtypes.int64
-    if isinstance(value, float):
+    if isinstance(value, FLOATS):
         return dtypes.default
     raise TypeError(f"expected a tensor or a number, but got {type(value).__name__}")
 
@@ -82,7 +83,7 @@ def can_cast(source: dtype, target: dtype) -> bool:
 
 def check_number(value: Any) -> None:
     """Raise OverflowError for a Python integer that no tensor can hold."""
-    if isinstance(value, int) and not -(2**63) <= value < 2**63:
+    if isinstance(value, INTS) and not -(2**63) <= value < 2**63:
         raise OverflowError("int too big to convert")
 
 
@@ -92,9 +93,9 @@ def check_fits(value: Any, type_: dtype) -> None:
     if type_ is dtypes.bool or type_ is dtypes.float64:
         return
     if type_ is dtypes.float32:
-        fits = not isfinite(value) or abs(value) <= _FLOAT32_MAX
+        fits = abs(value) <= _FLOAT32_MAX or not isfinite(value)
     else:
         limit = 2 ** (8 * type_.itemsize - 1)
-        fits = isfinite(value) and -limit <= value < limit
+        fits = -limit <= value < limit
     if not fits:
         raise RuntimeError(f"value cannot be converted to type {_C_NAME[type_]} without overflow")

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labcore import dtypes, ops
+from labcore.shapes import SymInt, SymNumber, to_int
 
 if TYPE_CHECKING:
     pass
@@ -43,7 +44,7 @@ def getitem(tensor: Any, index: Any) -> Any:
 def setitem(tensor: Any, index: Any, value: Any) -> None:
     """Write `value`, broadcast, into the view that `index` names."""
     view = tensor if index is Ellipsis else getitem(tensor, index)
-    if isinstance(value, (int, float, np.generic)):
+    if isinstance(value, (int, float, np.generic, SymNumber)):
         ops.fill_(view, value)
         return
     if not hasattr(value, "shape"):
@@ -94,7 +95,7 @@ def _check_item(item: Any) -> None:
             "indexing by a bool is not supported: x[None] adds an axis, torch.where selects by "
             "a mask"
         )
-    if isinstance(item, (int, np.integer)):
+    if isinstance(item, (int, np.integer, SymInt)):
         return
     if hasattr(item, "dtype") and hasattr(item, "shape"):
         if not item.shape and item.dtype in (dtypes.int64, dtypes.int32):
@@ -115,18 +116,18 @@ def _check_item(item: Any) -> None:
 
 
 def _select(view: Any, dim: int, item: Any, number: int) -> Any:
-    index, size = int(item), view.shape[dim]
+    index, size = to_int(item), view.shape[dim]
     if not -size <= index < size:
         raise IndexError(f"index {index} is out of bounds for dimension {number} with size {size}")
     return ops.select(view, dim, index)
 
 
 def _slice(view: Any, dim: int, item: slice) -> Any:
-    step = 1 if item.step is None else int(item.step)
+    step = 1 if item.step is None else to_int(item.step)
     if step <= 0:
         raise ValueError("step must be greater than zero")
-    start = None if item.start is None else int(item.start)
-    stop = None if item.stop is None else int(item.stop)
+    start = None if item.start is None else to_int(item.start)
+    stop = None if item.stop is None else to_int(item.stop)
     if step == 1 and start in (None, 0) and (stop is None or stop >= view.shape[dim]):
         return view  # the whole axis
     return ops.slice(view, dim, start, stop, step)

@@ -17,6 +17,7 @@ import numpy as np
 
 from labcore import devices, dtypes, ops
 from labcore.ops.op import Op
+from labcore.shapes import SymNumber
 
 from .indexing import getitem, setitem
 
@@ -175,7 +176,7 @@ UNARY = {"neg": "neg", "abs": "abs"}
 # Special method -> operator, and whether the operands are swapped: what `x + 1` means.
 DUNDERS: dict[str, tuple[Op, bool]] = {}
 
-_SCALARS = (int, float, bool, np.generic)
+_SCALARS = (int, float, bool, np.generic, SymNumber)
 
 
 def _operand(value: Any) -> Any:

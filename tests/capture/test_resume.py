@@ -166,12 +166,12 @@ CASES = [
     (loop, 3, [(one, 3), (one, 1000)]),
     (while_counter, 1, [(one, 1000)]),
     (loop_with, 2, [(one, 50)]),
-    (loop_try, 6, [(one, 50)]),
+    (loop_try, 3, [(one, 50)]),
     (swallow, 2, [(one,)]),
     (nested, 2, [(one,)]),
     (nested_loop, 3, [(one, 1000)]),
     (grows, 1, [(one, list), (one, lambda: [1, 2])]),
-    (comprehension, 5, [(one,)]),
+    (comprehension, 4, [(one,)]),
     (temporaries, 2, [(one,)]),
 ]
 NAMES = [function.__name__ for function, *_ in CASES]

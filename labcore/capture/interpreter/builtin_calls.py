@@ -28,6 +28,7 @@ from ..variables import (
     Variable,
     ViewVariable,
 )
+from .arithmetic import symbolic
 from .control import iterate, iterator, truth
 from .core import Interpreter
 from .dicts import dict_method, update
@@ -102,6 +103,10 @@ def _folded(
     given = vm.look(args[0]) if len(args) == 1 else None
     if isinstance(given, ExceptionVariable) and function in (str, repr, ascii):
         return exception_text(vm, given, function)
+    if not kwargs:
+        found = symbolic(vm, function, [vm.look(arg) for arg in args])
+        if found is not None:
+            return found
     return folded(vm, f"{name}()", _with_names(function, list(kwargs)), *args, *kwargs.values())
 
 
@@ -130,6 +135,9 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
             return Constant(vm.looker.mapping_length(value))
         if isinstance(value, SetVariable):
             return Constant(vm.looker.set_length(value))
+        length = vm.looker.symbolic_length(value) if isinstance(value, ListVariable) else None
+        if length is not None:
+            return length
         if isinstance(value, (TupleVariable, ListVariable, ViewVariable)):
             return Constant(len(iterate(vm, value)))
     return _folded(vm, "len", len, args, kwargs)

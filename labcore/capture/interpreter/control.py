@@ -21,6 +21,7 @@ from ..variables import (
     ListVariable,
     LiveIterator,
     MethodVariable,
+    NumberVariable,
     ObjectVariable,
     SetVariable,
     TensorVariable,
@@ -40,6 +41,8 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
     value = vm.look(variable)
     if isinstance(value, Constant) and (is_plain(value.value) or isinstance(value.value, type)):
         return bool(value.value)
+    if isinstance(value, NumberVariable):
+        return bool(value.number)
     if isinstance(value, ListVariable):
         return bool(vm.looker.items(value))
     if isinstance(value, TupleVariable):

@@ -27,6 +27,7 @@ from ..bytecode import bytecode
 from ..frame import NULL, Continuation, SymbolicFrame, enter
 from ..frames import Frame
 from ..looking import Looker
+from ..numbers import NOTHING_VARIES, Varying
 from ..operators import OperatorCalls
 from ..variables import (
     Constant,
@@ -71,17 +72,17 @@ class Interpreter:
         values: tuple[Any, ...],
         builder: GuardBuilder,
         reals: Sequence[Frame] = (),
-        varying: frozenset[str] = frozenset(),
+        varying: Varying = NOTHING_VARIES,
         halt: Break | None = None,
     ) -> None:
-        self.builder, self.looker = builder, Looker(builder, varying)
+        self.builder, self.operators = builder, OperatorCalls(self)
+        self.looker = Looker(builder, varying, self.operators.tracer.graph)
         self.classes = self.looker.classes
         self.reals, self.halt = reals, halt
         self.halt_step = None if halt is None else halt.step
         self.maybe_unbound: set[Variable] = set()
         self.born: dict[Variable, int] = {}  # the step that put a variable on a stack
         self.step, self.catches = 0, False
-        self.operators = OperatorCalls(self)
         self.result: Variable | None = None
         self.frames: list[SymbolicFrame] = []
         self.function, self.values = function, values

@@ -13,7 +13,16 @@ from ... import devices, dtypes
 from ...guards.kinds import ATOMS, is_too_long
 from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
-from ..variables import Constant, DictVariable, ListVariable, SliceVariable, TupleVariable, Variable
+from ..variables import (
+    Constant,
+    DictVariable,
+    ListVariable,
+    NumberVariable,
+    SliceVariable,
+    TupleVariable,
+    Variable,
+)
+from .arithmetic import symbolic
 from .core import Interpreter
 
 PLAIN = frozenset({*ATOMS, dtypes.dtype, devices.device, slice})
@@ -34,6 +43,8 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
     value = vm.look(variable)
     if isinstance(value, Constant) and is_plain(value.value):
         return value.value
+    if isinstance(value, NumberVariable):
+        return vm.looker.numbers.constant(value).value
     if isinstance(value, TupleVariable):
         items = tuple(python_value(vm, item) for item in value.items)
         return Size(items) if type(value.value) is Size else items
@@ -47,12 +58,18 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
 def folded(
     vm: Interpreter, what: str, function: Callable[..., Any], *variables: Variable
 ) -> Variable:
-    """The constant that `function` gives. Raises WouldRaise for what it raises."""
+    """The constant that `function` gives, or a symbolic number where it is given some. Raises
+    WouldRaise for what it raises."""
+    found = symbolic(vm, function, [vm.look(variable) for variable in variables])
+    if found is not None:
+        return found
     values = []
     for variable in variables:
         try:
             values.append(python_value(vm, variable))
-        except Break:
+        except Break as stop:
+            if stop.id == "varying-number":
+                raise
             raise Break("operation", what=f"{what} of a {vm.look(variable).kind}") from None
     try:
         result = function(*values)

@@ -6,7 +6,8 @@ from typing import Any
 
 from ...guards import kinds
 from ..breaks import Break
-from ..variables import Constant, Lazy, Variable
+from ..numbers import as_constant
+from ..variables import Constant, Lazy, NumberVariable, Variable
 from .core import Interpreter
 
 SINGLETONS = (None, True, False, ...)
@@ -29,6 +30,9 @@ def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
     a, b = vm.look(a), vm.look(b)
     if isinstance(a, Constant) and isinstance(b, Constant):
         return _two_constants(a.value, b.value)
+    numbers = isinstance(a, NumberVariable), isinstance(b, NumberVariable)
+    if all(numbers) or any(numbers) and isinstance(a, Constant) | isinstance(b, Constant):
+        return _number_is(vm, a, b)
     if a is b:
         return True
     value, other_value = _object(a), _object(b)
@@ -74,6 +78,13 @@ def _two_inputs(vm: Interpreter, a: Lazy, b: Lazy) -> bool:
 def _object(variable: Variable) -> Any:
     """The object from outside that a variable stands for, or None."""
     return getattr(variable, "value", None)
+
+
+def _number_is(vm: Interpreter, a: Variable, b: Variable) -> bool:
+    """A number is no singleton; whether two are one object is CPython's business."""
+    a, b = as_constant(vm.looker.numbers, a), as_constant(vm.looker.numbers, b)
+    assert isinstance(a, Constant) and isinstance(b, Constant)
+    return _two_constants(a.value, b.value)
 
 
 def _two_constants(a: Any, b: Any) -> bool:

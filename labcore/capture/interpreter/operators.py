@@ -11,11 +11,13 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import key_of
+from ..numbers import as_constant
 from ..variables import (
     Constant,
     DictVariable,
     ExceptionVariable,
     ListVariable,
+    NumberVariable,
     SetVariable,
     TensorVariable,
     TupleVariable,
@@ -95,14 +97,14 @@ def _with_tensor(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Vari
 
 
 def _is_numeric(value: Variable) -> bool:
-    return isinstance(value, TensorVariable) or (
+    return isinstance(value, (TensorVariable, NumberVariable)) or (
         isinstance(value, Constant) and type(value.value) in (int, float, bool, complex, type(None))
     )
 
 
 def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     """Tuples and lists are joined and repeated; their items are not looked at."""
-    a, b = spelled_out(a), spelled_out(b)
+    a, b = (spelled_out(as_constant(vm.looker.numbers, value)) for value in (a, b))
     if symbol == "+" and type(a) is type(b):
         if (
             isinstance(a, TupleVariable)

@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from functools import partial, reduce
 from typing import Any
 
 from ..breaks import Break
 from ..polyfills import reductions as polyfills
-from ..variables import Call, Constant, ListVariable, TupleVariable, Variable
+from ..variables import (
+    Call,
+    Constant,
+    ListVariable,
+    NumberVariable,
+    TupleVariable,
+    Variable,
+)
 from .builtin_calls import Args, Rule, rule
 from .core import Interpreter
 from .fold import folded, python_value
+from .operators import binary
 from .polyfilled import inlined
-from .type_calls import type_of
 
 Kwargs = dict[str, Variable]
 
@@ -35,6 +43,9 @@ def _items(vm: Interpreter, variable: Variable) -> list[Variable] | None:
 
 
 def _plain(vm: Interpreter, items: list[Variable]) -> list[Any] | None:
+    """Values that need no symbols; numbers that vary are compared one by one."""
+    if any(isinstance(vm.look(item), NumberVariable) for item in items):
+        return None
     try:
         return [python_value(vm, item) for item in items]
     except Break:
@@ -47,6 +58,8 @@ def _sum(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable | Call:
     start = kwargs.get("start", args[1] if len(args) > 1 else Constant(0))
     if items is not None and len(args) + len(kwargs) <= 2:
         given = [vm.look(item) for item in [start, *items]]
+        if all(item.kind == "int" for item in given):  # and some of them may vary
+            return reduce(partial(binary, vm, "+"), given[1:], given[0])
         if all(map(_is_number, given)) or _refused(given[0]):
             return folded(vm, "sum()", lambda first, *rest: builtins.sum(rest, first), *given)
         if not items:
@@ -55,14 +68,14 @@ def _sum(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable | Call:
 
 
 def _is_number(value: Variable) -> bool:
-    return isinstance(value, Constant) and polyfills.is_number(value.value)
+    return isinstance(value, NumberVariable) or (
+        isinstance(value, Constant) and polyfills.is_number(value.value)
+    )
 
 
 @rule(polyfills.is_number)
 def _is_number_rule(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
     value = vm.look(args[0])
-    if not isinstance(value, Constant) and type_of(vm, value) is float:
-        raise Break("operation", what="sum() of floats that vary")  # it may compensate for errors
     return Constant(_is_number(value))
 
 

@@ -3,6 +3,7 @@
 values.py      constants, tensors, tuples, lists, dicts, objects
 functions.py   Python functions, methods, cells
 exceptions.py  exceptions
+numbers.py     numbers that are inputs
 """
 
 from .exceptions import (
@@ -16,6 +17,7 @@ from .functions import (
     MethodVariable as MethodVariable,
     SuperVariable as SuperVariable,
 )
+from .numbers import NumberVariable as NumberVariable
 from .values import (
     Constant as Constant,
     CountVariable as CountVariable,

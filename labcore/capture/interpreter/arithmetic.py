@@ -1,0 +1,63 @@
+"""Python's arithmetic on numbers that are inputs: the same functions, on symbolic operands.
+
+Invariant: what cannot be said with symbols is None here, and then computed from the numbers
+themselves, under guards (see `fold.py`).
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from ...shapes import SymNumber, to_float, to_int
+from ..breaks import Break, WouldRaise
+from ..variables import Constant, NumberVariable, TupleVariable, Variable
+from .core import Interpreter
+
+_OPERATORS = "add sub mul truediv floordiv mod pow neg pos lt le eq ne gt ge"
+SYMBOLIC: dict[Any, Callable[..., Any]] = {
+    **{f: f for f in (getattr(operator, name) for name in _OPERATORS.split())},
+    **{f: f for f in (abs, round, divmod, pow, min, max, bool)},
+    **{f: f for f in (math.floor, math.ceil, math.trunc)},
+    int: to_int,
+    float: to_float,
+}
+
+
+def symbolic(
+    vm: Interpreter, function: Callable[..., Any], variables: list[Variable]
+) -> Variable | None:
+    """function(*variables) when some of them are symbolic numbers, and all are numbers."""
+    if not any(isinstance(variable, NumberVariable) for variable in variables):
+        return None
+    meaning = SYMBOLIC.get(function)
+    values = [_number(variable) for variable in variables]
+    if meaning is None or any(value is None for value in values):
+        return None
+    try:
+        return lifted(meaning(*values))
+    except Break:
+        raise
+    except Exception as error:
+        raise WouldRaise(error) from None
+
+
+def _number(variable: Variable) -> Any:
+    """The operand, or None for what is no number."""
+    if isinstance(variable, NumberVariable):
+        return variable.number
+    plain = isinstance(variable, Constant) and type(variable.value) in (int, float, bool)
+    return variable.value if plain else None  # type: ignore[attr-defined]
+
+
+def lifted(value: Any) -> Variable:
+    """A variable for what symbolic arithmetic gave."""
+    if isinstance(value, SymNumber):
+        return NumberVariable(value, value.hint)
+    if isinstance(value, tuple):
+        return TupleVariable([lifted(item) for item in value])
+    from .fold import wrapped
+
+    return wrapped(value)

@@ -1,0 +1,25 @@
+"""Numbers that are inputs of a graph: known by name, not by value.
+
+    expr.py    polynomials with integer coefficients, the form of sizes, strides and offsets
+    number.py  SymInt and SymFloat, which compute as Python's numbers do
+    env.py     what was seen, what is known, and what had to be assumed
+
+In: the numbers of one call.  Out: expressions over their names, and the conditions under which
+decisions that were taken on the way hold for other numbers too.
+Invariant: whoever asks for a truth gets the one of the numbers seen, and leaves an assumption.
+PyTorch builds SymInt and SymFloat on sympy; sizes are nearly always polynomials.
+"""
+
+from .env import ShapeEnv as ShapeEnv, Undecided as Undecided, renamed as renamed
+from .expr import Expr as Expr, is_index as is_index
+from .number import (
+    FLOATS as FLOATS,
+    INTS as INTS,
+    SymFloat as SymFloat,
+    SymInt as SymInt,
+    SymNumber as SymNumber,
+    bare as bare,
+    number_like as number_like,
+    to_float as to_float,
+    to_int as to_int,
+)

@@ -1,0 +1,210 @@
+"""Numbers that vary become inputs of the graph: how many graphs that makes, and that they compute
+what Python does."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+import labcore as torch
+from labcore.compiler import state
+from labcore.compiler._dynamo.testing import CompileCounter
+from labcore.trace import record
+from tests.capture.differential import same
+
+LOG: list[Any] = []
+
+
+def scaled(x, lr):
+    return x * lr + 1
+
+
+def through_item(x, t):
+    return x * (t * 2).item()
+
+
+def added_in_loop(x, n):
+    for i in range(n):
+        x = x + i
+        LOG.append(print(end=""))
+    return x
+
+
+def while_counter(x, n):
+    i = 0
+    while i < n:
+        x = x + i
+        i += 1
+        print(end="")
+    return x
+
+
+def by_length(x, n):
+    seen = []
+    for _ in range(n):
+        seen.append(x)
+        print(end="")
+        x = x * 0.5 + len(seen)
+    return x
+
+
+def branching(x, n):
+    return x + n if n > 10 else x - n
+
+
+def returned(x, n):
+    return x + n, n, n * 2, [n // 3, n % 5], n / 4
+
+
+def repeated(x, n):
+    for _ in range(n):
+        x = x + 1
+    return x
+
+
+def selected(x, n):
+    return x[n % 4] + x[n - 7]
+
+
+def clamped(x, n):
+    return x.clamp(min=n, max=n + 1).pow(n)
+
+
+def counted(function: Any, numbers: list[Any], **options: Any) -> list[int]:
+    """How many graphs there were after each call; every result is the eager one."""
+    counter, counts = CompileCounter(), []
+    compiled = torch.compile(function, backend=counter, **options)
+    for number in numbers:
+        x = torch.arange(4) * 0.25
+        same(function(x, number), compiled(x, number), (x,))
+        counts.append(counter.frame_count)
+    return counts
+
+
+@pytest.mark.parametrize(
+    ("function", "numbers", "graphs"),
+    [
+        (scaled, [0.1, 0.2, 0.3, 0.2], [1, 2, 2, 2]),
+        (scaled, [3, 4, 0, 1, -7], [1, 2, 2, 2, 2]),
+        (scaled, [True, False, True], [1, 2, 2]),
+        (scaled, [0.5, math.nan, -0.0, math.inf], [1, 2, 2, 2]),
+        (scaled, [2, 3, 4.0, 5.0, 6], [1, 2, 3, 3, 3]),
+        (through_item, [torch.tensor(1.5), torch.tensor(2.5), torch.tensor(3.5)], [2, 3, 3]),
+        (added_in_loop, [5, 50], [3, 3]),
+        (while_counter, [1000], [3]),
+        (by_length, [50], [3]),
+        (branching, [3, 4, 20, 30, 5], [1, 2, 3, 3, 3]),
+        (returned, [7, 8, -9, 0, 2**40], [1, 2, 2, 2, 2]),
+        (repeated, [1, 2, 3, 2], [1, 2, 3, 3]),
+    ],
+)
+def test_graphs(function, numbers, graphs):
+    assert counted(function, numbers) == graphs
+
+
+def test_each_value_is_a_variant_when_nothing_is_dynamic():
+    assert counted(scaled, [0.1, 0.2, 0.3], dynamic=False) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_backends(backend):
+    for function in (scaled, branching, returned, selected, clamped):
+        compiled = torch.compile(function, backend=backend)
+        for number in (7, 8, 9, 3, 10):
+            x = torch.arange(4) * 0.25
+            same(function(x, number), compiled(x, number), (x,))
+
+
+def powers(x, a):
+    return (x * a + a).pow(a).sum() / (a + 2)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_gradients(backend):
+    """A gradient's formula asks about the number too (is it 0? a square?): once, for all later."""
+    compiled = torch.compile(powers, backend=backend)
+    for a in (2.0, 3.0, 1.5, 0.5, 0.0, 1.0, -1.0):
+        gradients = []
+        for function in (powers, compiled):
+            x = (torch.arange(4) + 1.0).requires_grad_()
+            function(x, a).backward()
+            gradients.append(x.grad.array)
+        np.testing.assert_allclose(*gradients, rtol=1e-5)
+
+
+def two(x, a):
+    return x * a, x.exp() * a * a
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_gradients_of_some_outputs(backend):
+    compiled = torch.compile(two, backend=backend)
+    for a, which in ((2, 0), (3, 0), (4, 1), (5, 0)):
+        gradients = []
+        for function in (two, compiled):
+            x = (torch.arange(4) + 1.0).requires_grad_()
+            function(x, a)[which].sum().backward()
+            gradients.append(x.grad.array)
+        np.testing.assert_allclose(*gradients, rtol=1e-6)
+
+
+def test_a_guard_names_the_line():
+    compiled = torch.compile(branching, backend="eager")
+    x = torch.ones(4)
+    compiled(x, 3), compiled(x, 4)
+    with record() as story:
+        compiled(x, 20)
+    assert "n <= 10 does not hold: n = 20" in story.text("recompiles")
+    guards = story.text("guards")
+    assert "n > 10" in guards and f"line {branching.__code__.co_firstlineno + 1}" in guards
+
+
+def test_what_is_printed():
+    compiled = torch.compile(scaled)
+    x = torch.ones(4)
+    compiled(x, 0.1)
+    with record() as story:
+        compiled(x, 0.2)
+    assert "def forward(self, f0: 'float lr', x: 'float32[4]'):" in story.text("graph_code")
+    code = story.text("output_code")
+    assert 'f0: "float64"' in code and "f0, x = args" in code
+    assert "mul, float32(f0)" not in code and "= float32(f0)" in code
+
+
+OPERATORS = "+ - * / // %".split()
+chains = st.lists(st.tuples(st.sampled_from(OPERATORS), st.integers(0, 3)), max_size=4)
+values = st.integers(-9, 9) | st.sampled_from([0.0, -0.0, 0.5, -2.5, 3.0, math.inf, 1e300])
+
+
+def outcome(function: Any, *args: Any) -> Any:
+    try:
+        return function(*args)
+    except ArithmeticError as error:
+        return repr(error)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
+@given(chains, st.lists(st.tuples(values, values), min_size=2, max_size=6))
+def test_random_arithmetic(chain, calls):
+    """Any chain of Python's operators, for any numbers, one after the other."""
+    text = "a"
+    for sign, which in chain:
+        text = f"({text} {sign} {('a', 'b', '3', '-1.5')[which]})"
+    scope: dict[str, Any] = {}
+    exec(f"def f(x, a, b):\n    n = {text}\n    return (x + n, n) if n > 1 else (x * n, n)", scope)
+    compiled = torch.compile(scope["f"], backend="eager")
+    before, state.strict = state.strict, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # the recompile limit
+            for a, b in calls:
+                x = torch.ones(3)
+                found, wanted = outcome(compiled, x, a, b), outcome(scope["f"], x, a, b)
+                same(wanted, found, ())
+    finally:
+        state.strict = before
