@@ -37,13 +37,14 @@ class Break(Exception):
             text.format(**particulars) for text in (reason.what, reason.why, reason.hint)
         )
         self.origin: Origin | None = None
+        self.callers: list[Origin] = []  # the calls that led there, outermost first
         # The stack to leave, for an instruction of which only the truth test is CPython's.
         self.half_done: list[Any] | None = None
         self.step: int | None = None  # of an earlier instruction, to stop before it
         super().__init__(self.what)
 
     def event(self) -> GraphBreak:
-        return GraphBreak(self.id, self.what, self.why, self.hint, self.origin)
+        return GraphBreak(self.id, self.what, self.why, self.hint, self.origin, self.callers)
 
 
 class WouldRaise(Exception):
@@ -100,12 +101,6 @@ REASONS: dict[str, Reason] = {
         "Numbers and texts are constants of a graph. This one was another when the same code was "
         "captured before, so CPython computes with it and the graphs around are kept.",
         "Make a number a tensor, or leave it: the operators around it are compiled.",
-    ),
-    "data-dependent-shape": Reason(
-        "the shape of the result of {name} depends on data",
-        "Every shape in a graph is known while it is captured; this one needs the tensor's "
-        "numbers.",
-        "Keep the full shape and blank out what is not wanted: torch.where(mask, x, 0).",
     ),
     # ---- effects
     "side-effect-call": Reason(
@@ -218,11 +213,6 @@ REASONS: dict[str, Reason] = {
         "{name} is a generator or a coroutine",
         "Its frame is left and entered again, which capture does not follow.",
         "Return a list or a tuple instead of yielding.",
-    ),
-    "no-bytecode": Reason(
-        "{name} has no Python bytecode",
-        "Capture reads bytecode, and this is implemented in C or is a class.",
-        "Wrap it in a Python function that calls tensor operators.",
     ),
     "opcode": Reason(
         "Python instruction {name}",

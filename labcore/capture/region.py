@@ -123,7 +123,7 @@ def capture(
         except Break as late:
             if late.step is None or vm.halt_step is not None and late.step >= vm.halt_step:
                 return _eager(vm, late)
-            late.origin = late.origin or vm.origin()
+            vm.locate(late)
             halt = _let_go(late)
         except WouldRaise as raised:
             return _eager(vm, None, raised)
@@ -178,7 +178,7 @@ def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
 def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None) -> Region:
     """CPython runs it: nothing was captured, or it raises out of the outermost frame."""
     if stop is not None:
-        stop.origin = stop.origin or vm.origin()
+        vm.locate(stop)
         _let_go(stop)
     if raised is not None:
         raised.origin = vm.origin()

@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import trace
-from ..capture import Region, capture
+from ..capture import Break, Region, capture
 from ..guards import Variant
 from .backends import Backend
+from .counters import count_region
 from .exc import BackendCompilerFailed, Unsupported
 from .graphs import CompiledGraph, structure
 from .telling import tell_region
@@ -48,17 +49,20 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         trace.emit(region.stop.event())
         raise Unsupported(region.stop)
     module, graphs = region.graph_module, point.state.graphs
-    key = None if module is None else structure(module)
+    key = None if module is None or region.symbolic else structure(module)
     known = None if key is None else graphs.find(key)
+    stop = point.state.first_time(region.stop)
+    count_region(region, stop, known is not None)
     if trace.listening():
-        _report(region, seconds, point.state.reported, known)
+        _report(region, seconds, stop, known)
         if not region.symbolic:
             _report_guards(region)
         tell_region(point, region)
     if module is not None:
         if known is None:
             known = CompiledGraph(_run_backend(region, options), module, compile_id)
-            graphs.add(key, known)
+            if key is not None:
+                graphs.add(key, known)
         region.builder.scope["graph"] = known.run
     if region.symbolic:  # what a backend took for granted of the numbers is among the guards
         region.seal()
@@ -87,14 +91,11 @@ def _place(region: Region) -> Any:
 
 
 def _report(
-    region: Region, seconds: float, reported: set[Any], known: CompiledGraph | None
+    region: Region, seconds: float, stop: Break | None, known: CompiledGraph | None
 ) -> None:
-    """`reported`: the breaks that were told already, each place once. `known`: an equal graph that
-    is compiled already."""
+    """`stop`: a break that is to be told.  `known`: an equal graph that is compiled already."""
     trace.emit(trace.Stage("capture", seconds, region.summary))
-    stop = region.stop
-    if stop is not None and (stop.id, stop.origin) not in reported:
-        reported.add((stop.id, stop.origin))
+    if stop is not None:
         trace.emit(stop.event())
     if region.graph_module is not None:
         rows = [

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..graph import GraphModule
 from ..tensor import Tensor
-from ..trace import GraphBreak, GuardRecord, GuardsInstalled, Recorder, Stage, record
+from ..trace import GraphBreak, GraphCaptured, GuardRecord, GuardsInstalled, Recorder, Stage, record
 from ..trace.text import graph_breaks
 
 
@@ -48,7 +48,7 @@ class ExplainOutput:
             f"Graph Count: {self.graph_count}",
             f"Graph Break Count: {self.graph_break_count}",
             f"Op Count: {self.op_count}",
-            "Break Reasons:",
+            "Break Reasons:" if self.break_reasons else "Break Reasons: none",
         ]
         for n, reason in enumerate(self.break_reasons, 1):
             lines.append(f"  Break Reason {n}:")
@@ -56,8 +56,11 @@ class ExplainOutput:
         lines.append("Ops per Graph:")
         for n, targets in enumerate(self.ops_per_graph, 1):
             lines.append(f"  Ops {n}: {', '.join(t.__name__ for t in targets)}")
+        for event in self.trace.of(GraphCaptured):
+            if event.reused:
+                lines.append(f"  [{event.compile_id}] reuses the graph of [{event.reused}]")
         lines.append("Out Guards:")
-        lines += [f"  {guard.text}" for guard in self.out_guards]
+        lines += [f"  {text}" for text in dict.fromkeys(guard.text for guard in self.out_guards)]
         return "\n".join(lines)
 
 

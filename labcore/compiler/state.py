@@ -13,7 +13,7 @@ from types import FunctionType
 from typing import Any
 
 from .. import trace
-from ..capture import Frame, Stop, WouldRaise
+from ..capture import Break, Frame, Stop, WouldRaise
 from ..capture.bytecode import forget as forget_tables
 from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
@@ -80,6 +80,13 @@ class State:
         self.reported.clear()
         self.entry.varying = Varying()
         self.was_called = False
+
+    def first_time(self, stop: Break | None) -> Break | None:
+        """The break, if it is the first of its kind at its place: each is told once."""
+        if stop is None or (stop.id, stop.origin) in self.reported:
+            return None
+        self.reported.add((stop.id, stop.origin))
+        return stop
 
     # ---- calls that raise ----
 

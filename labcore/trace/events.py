@@ -154,13 +154,32 @@ class GuardsInstalled(Event):
 
 @dataclass
 class GraphBreak(Event):
-    """Capture ended before the function did: what stopped it, why, and what would change that."""
+    """Capture ended before the function did: what stopped it, why, and what would change that.
+
+    `origin` is the user's place, `callers` are the calls that led there, outermost first.
+    """
 
     break_id: str
     what: str
     why: str
     hint: str
     origin: Origin | None = None
+    callers: list[Origin] = field(default_factory=list)
+
+    @property
+    def reason(self) -> str:
+        """What happened, by the name it has in PyTorch."""
+        return self.what
+
+    @property
+    def user_stack(self) -> list[Origin]:
+        """All of the user's places, outermost first."""
+        return [*self.callers, *([self.origin] if self.origin else [])]
+
+    @classmethod
+    def revived(cls, data: dict[str, Any]) -> dict[str, Any]:
+        data = super().revived(data)
+        return data | {"callers": [Origin(**place) for place in data.get("callers", ())]}
 
 
 @dataclass

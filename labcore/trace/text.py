@@ -9,7 +9,7 @@ Invariant: no times, no absolute paths and no addresses, so the same program giv
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from .events import (
     AotGraph,
@@ -25,8 +25,10 @@ from .events import (
     OutputCode,
     Stage,
 )
+from .origin import Origin
 
 Format = Callable[[Event], str]
+MOST_PLACES = 6
 
 
 def _folded(text: str, first: str = "  ") -> str:
@@ -67,11 +69,20 @@ def recompiles(event: Event) -> str:
 
 
 def graph_breaks(event: Event) -> str:
-    """Where capture stopped, why, and what to change."""
+    """Where capture stopped, by which calls, why, and what to change."""
     assert isinstance(event, GraphBreak)
-    where = f"\n{event.origin.excerpt()}" if event.origin else ""
+    where = "".join(f"\n{line}" for line in _stack(event.user_stack))
     why, hint = _folded(f"Why: {event.why}"), _folded(f"What to do: {event.hint}")
     return f"{event.what} [{event.break_id}]{where}\n{why}\n{hint}"
+
+
+def _stack(places: Sequence[Origin]) -> list[str]:
+    """Excerpts as in a traceback; of many, the outermost and the innermost."""
+    texts = [place.excerpt() for place in places]
+    if len(texts) > MOST_PLACES:
+        half = MOST_PLACES // 2
+        texts[half:-half] = [f"  ... {len(texts) - 2 * half} more calls ..."]
+    return texts
 
 
 def aot_graphs(event: Event) -> str:

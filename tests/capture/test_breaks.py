@@ -361,10 +361,8 @@ def test_every_reason_reads_well():
 def test_every_reason_is_met_by_a_test():
     elsewhere = {
         "generator",
-        "no-bytecode",
         "tensor-subclass",
         "inference-tensor",
-        "data-dependent-shape",
         "skipped-frame",
         "opaque-result",
         "constant-result",

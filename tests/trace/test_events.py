@@ -31,6 +31,7 @@ SAMPLES = {
         trace.NodeRecord("add", "call_function", "add", ["x", "1"], ["x"], "float32[4]", [[0, 2]])
     ],
     "Origin | None": ORIGIN,
+    "list[Origin]": [ORIGIN],
 }
 
 

@@ -101,13 +101,13 @@ class Interpreter:
             if self.watch is not None and stop is not None and stop is not self.halt:
                 self.watch.stopped(begun=stop.half_done is not None)
         except Break as unmovable:
-            unmovable.origin = unmovable.origin or self.origin()
+            self.locate(unmovable)
             return Captured(None, unmovable)
         finally:
             if self.watch is not None:
                 self.watch.finish()
         if stop is not None:
-            stop.origin = stop.origin or self.origin()
+            self.locate(stop)
         return Captured(self.result, stop, standing=stop is not None)
 
     @property
@@ -234,9 +234,20 @@ class Interpreter:
         the instruction that began the outermost of them is CPython's, as a whole."""
         began = next((frame.began for frame in self.frames if frame.whole), None)
         if began is not None and (stop.step is None or began < stop.step):
-            stop.origin = stop.origin or self.origin()
+            self.locate(stop)
             stop.step = began
         return stop
+
+    def locate(self, stop: Break) -> None:
+        """Note where it stopped, and the calls that led there, unless that is known already."""
+        places = self._places()
+        if stop.origin is None and places:
+            *stop.callers, stop.origin = places
+
+    def _places(self) -> list[Origin]:
+        """Where the frames stand that are the user's, or where the last one does."""
+        standing = [f for f in self.frames if not f.code.co_filename.startswith(OUR_FOLDER)]
+        return [f.table.origin(f.offset) for f in standing or self.frames[-1:]]
 
     def origin(self) -> Origin | None:
         """The innermost place that is the user's: not one of the lab's own modules."""

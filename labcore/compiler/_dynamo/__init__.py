@@ -17,4 +17,4 @@ from ..disable import (
 from ..explain import explain as explain
 from ..stance import set_stance as set_stance
 from ..state import reset as reset
-from . import testing as testing
+from . import testing as testing, utils as utils

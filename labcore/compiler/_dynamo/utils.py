@@ -1,0 +1,3 @@
+"""Numbers of the whole process."""
+
+from ..counters import counters as counters
