@@ -10,6 +10,10 @@ import warnings
 """
 
 _DEFINITIONS = '''\
+class Doubled:
+    def __get__(self, obj, cls):
+        return obj.t * 2 if obj is not None else self
+
 class Box:
     KIND = 1
 
@@ -32,6 +36,13 @@ class Box:
     @level.setter
     def level(self, k):
         self.k = k
+
+    @functools.cached_property
+    def cached(self):
+        LOG.append("computed")
+        return self.k + 1
+
+    doubled = Doubled()
 
     def twice(self):
         return self.t * 2
@@ -281,6 +292,11 @@ def cached(t):
     CACHE[key] = CACHE.get(key, 0) + 1
     return t * CACHE[key]
 
+@functools.lru_cache
+def memo(k):
+    LOG.append("memo")
+    return k * 2
+
 def bump():
     global COUNT
     COUNT += 1
@@ -331,6 +347,8 @@ SEEN = {1, 2}
 QUEUE = collections.deque([1, 2], maxlen=3)
 SHARED = Box(WEIGHT, 2)
 POINT = Point(WEIGHT, 1)
+Pair = collections.namedtuple("Pair", "a b")
+PAIR = Pair(WEIGHT, WEIGHT + 1)
 '''
 
 # Between two calls: the world changes, as it does around a function in use.
@@ -360,6 +378,11 @@ CHANGES = (
     "STOCK = [WEIGHT * n]",
     "STOCK[:] = [SHARED.t]",
     "LOG.clear()",
+    "QUEUE.append(n)",
+    "SEEN.add(n + 3)",
+    "NUMBERS.append(n)",
+    "PAIR = Pair(WEIGHT, WEIGHT)",
+    "memo = noise_free = abs",
 )
 
 # What happens to the arguments of a call, now and then.
@@ -387,10 +410,17 @@ ARGUMENTS = (
     "if n == 0: box = POINT",
     "if n == 1: WEIGHT = x",
     "if n == 3: n = 2.5",
+    "if n == 2: d = collections.OrderedDict(d)",
+    "if n == 4: d = collections.defaultdict(lambda: WEIGHT, d)",
+    "if n == 1: items = [items, x]",
+    "if n == 4: items = tuple(items)",
+    "if n == 2: items = iter(items)",
+    "if n == 3: d = {'a': items, **d}",
+    "if n == 2: n = True",
 )
 
-_STARTS = re.compile(r"^(?=@|class |def |[A-Z]+ = )", re.MULTILINE)
-_NAME = re.compile(r"^(?:class|def) (\w+)|^([A-Z]+) =", re.MULTILINE)
+_STARTS = re.compile(r"^(?=@|class |def |[A-Z]\w* = )", re.MULTILINE)
+_NAME = re.compile(r"^(?:class|def) (\w+)|^([A-Z]\w*) =", re.MULTILINE)
 
 
 def _split(text: str) -> dict[str, str]:

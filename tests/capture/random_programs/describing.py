@@ -10,6 +10,7 @@ from __future__ import annotations
 import collections
 import enum
 import re
+import sys
 import types
 from typing import Any
 
@@ -20,6 +21,7 @@ from labcore.tensor import Tensor
 from labcore.tensor.storage import Storage
 
 PLAIN = (int, bool, str, bytes, complex, range, type(None), type(...), type(NotImplemented))
+NUMBER = re.compile(r"\d+\.\d+(?:e[-+]\d+)?")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
@@ -39,7 +41,7 @@ class Describer:
     def __call__(self, value: Any) -> Any:
         kind = type(value)
         if kind in PLAIN:
-            return kind.__name__, ADDRESS.sub("0x", value) if kind is str else value
+            return kind.__name__, self.text(value) if kind is str else value
         if kind is float:
             return "float", self.number(value)
         if kind in (tuple, frozenset) and all(type(item) in (*PLAIN, float) for item in value):
@@ -56,6 +58,11 @@ class Describer:
             return kind.__name__, number
         self.shown.add(number)
         return kind.__name__, number, self._parts(kind, value)
+
+    def text(self, text: str) -> str:
+        """Without addresses; with numbers as far as they must be equal."""
+        text = ADDRESS.sub("0x", text)
+        return text if self.exact else NUMBER.sub(lambda m: f"{float(m[0]):.4g}", text)
 
     def number(self, value: float) -> Any:
         return value.hex() if self.exact else float(f"{value:.4g}")
@@ -137,13 +144,16 @@ class Describer:
         return value.__qualname__, frame.f_lineno, shown, inner
 
     def _error(self, error: BaseException) -> Any:
-        entries, entry = [], error.__traceback__
+        entries: list[Any] = []
+        entry = error.__traceback__
         while entry is not None:
             code = entry.tb_frame.f_code
             if code.co_filename == self.path:
                 where = list(code.co_positions())[entry.tb_lasti // 2]
                 entries.append((code.co_name, entry.tb_lineno, where))
             entry = entry.tb_next
+        if isinstance(error, UnboundLocalError) and sys.version_info < (3, 12) and entries:
+            entries[-1] = entries[-1][0]  # a superinstruction of 3.11 tells the one before
         args = [self(item) for item in error.args]
         around = self(error.__context__), self(error.__cause__), error.__suppress_context__
         own = {k: v for k, v in vars(error).items()}

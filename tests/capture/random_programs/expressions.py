@@ -1,9 +1,9 @@
 """The templates of expressions, by the type they have.
 
 T tensor, Z tensor of one number, I int, F float, S str, Q bool, L list of tensors, K list of ints,
-D dict from str to tensor, M dict from int to int, U set of ints, TT pair of tensors, W deque of
-ints, O Box, P Point (a dataclass), E exception, FN function from tensor to tensor, GEN iterator of
-tensors, X any.
+D dict from str to tensor, N a named pair, M dict from int to int, U set of ints, TT pair of
+tensors, W deque of ints, O Box, P Point (a dataclass), E exception, FN function from tensor to
+tensor, GEN iterator of tensors, X any.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "U": ("set()", "SEEN"),
     "TT": ("(WEIGHT, WEIGHT)", "(torch.ones(2), WEIGHT)"),
     "W": ("collections.deque()", "QUEUE"),
+    "N": ("PAIR",),
     "O": ("SHARED",),
     "P": ("Point(WEIGHT)", "POINT"),
     "E": ("ValueError('leaf')", "KeyError('leaf')", "Custom(1)"),
@@ -51,6 +52,8 @@ _TEXTS: dict[str, str] = {
         raise helper(@T, @I) | 2 helper(@T, @I) | other(@T, k=@I) | 2 other(@T) | dispatch(@X)
         [@T{$a:T} for $a in (@T,)][0] | torch.zeros_like(@T) | (@T).exp().log()
         maybe(@I, @T) or @T
+        @N.a | @N[1] | star(*@N) | @O.doubled | functools.reduce(operator.mul, @TT) | sum(@N)
+        (lambda a, /, *b, c=@T: a + c)(@T, @I) | @T if (lambda: @Q)() else @T | raise @N.c
         -@O.t | +@T | (@T)[None][0] | @T + (lambda: @T)() | [*@TT][-1] | (@T, @I)[0]
     """,
     "Z": "3 (@T).sum() | (@T)[0] | (@T).mean() | @Z + @Z | @Z * @I | (@T).amax()",
@@ -65,6 +68,9 @@ _TEXTS: dict[str, str] = {
         @O.items.__len__()
         sum(1 for $a in @L if @Q{$a:T}) | @P.area | abs(@I) | raise {'a': 1}[@S] | int(@F)
         tally(@K)
+        memo(@I) | @O.cached | 7 // (1 + @I % 3) | -7 % (1 + @I % 3) | @I ^ 3 | @I << 1 | ~@I
+        round(@F) | len(@S.split('a')) | @S.find('b') | raise @K.index(@I) | len(@N) | 2 ** 70 % 9
+        sorted(@K, reverse=True)[0] if @K else @I | sum(itertools.accumulate(@K)) | (@I, @I)[@Q]
         raise check(@I) | (@T).size(0) | max(@K, default=@I) | (lambda: @I)() | @O.count('x')
         sum(map(abs, @K)) | len([*@GEN]) | (0, *@K)[-1] | pow(2, @I % 4) | hash(@I) % 5
         measure(@K)
@@ -79,7 +85,8 @@ _TEXTS: dict[str, str] = {
         ','.join(str($a) for $a in @K) | ','.join(sorted(@D)) | str(Color.RED) | @S[::-1] | @S[:1]
         f"{@F:.2f}" | Color.BLUE.name | '-'.join([@S, @S]) | repr(@K) | str(@M)
         (@S).replace('a', 'c')
-        @O.__class__.__name__ | raise @S[0] | str(@E) | f"{@O}" | repr((@I, @S))
+        @O.__class__.__name__ | f"{@I:03d}" | @S.join(['x', @S]) | @S.strip('a')
+        @N._fields[0] | raise @S[0] | str(@E) | f"{@O}" | repr((@I, @S))
         @FN.__class__.__name__
     """,
     "Q": """
@@ -124,6 +131,7 @@ _TEXTS: dict[str, str] = {
     "TT": """
         4 (@T, @T) | @TT[::-1] | (*@TT,) | pair(@T) | (@T,) * 2 | tuple([@T, @T]) | pair(b=@T, a=@T)
     """,
+    "N": "Pair(@T, @T) | @N._replace(b=@T) | Pair(*@TT) | Pair(b=@T, a=@T) | PAIR",
     "W": "collections.deque(@K, maxlen=4) | collections.deque([@I]) | collections.deque(@W)",
     "O": """
         3 Box(@T, @I) | (@O if @Q else @O) | Sub(@T, @I) | @O.same() | Box(@T) | @O.made(@I)

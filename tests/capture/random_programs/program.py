@@ -71,7 +71,7 @@ def _helper(writer: Writer) -> str:
 
 
 def _main(writer: Writer) -> str:
-    writer.budget = writer.random.choice((4, 8, 12, 20))
+    writer.budget = writer.random.choice((3, 5, 8, 12, 20))
     scope = Scope(dict(PARAMETERS), frozenset(PARAMETERS), frozenset({"main"}))
     lines = []
     for name, kind in ASSIGNED_GLOBALS.items():
@@ -118,7 +118,7 @@ def _inputs(random: Random) -> str:
 def _between(random: Random) -> str:
     chosen = [random.choice(CHANGES) for _ in range(random.choice((0, 0, 1, 2, 3)))]
     lines = [
-        "global COUNT, WEIGHT, TABLE, SHARED, STOCK, double, check",
+        "global COUNT, WEIGHT, TABLE, SHARED, STOCK, PAIR, double, check, memo",
         "double_self = lambda self, t: t + self.t",
         *(f"if n == {random.randint(0, 5)}: {line}" for line in chosen),
     ]

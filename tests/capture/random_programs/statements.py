@@ -492,6 +492,112 @@ for $b in range(3):
     $a.append(lambda $t: $t * $b)
     @loop{$b:I}
 &T = $a[0](@T)
+# 0.5 in function
+try:
+    @block
+finally:
+    if @Q:
+        return @T
+# 0.5 in main
+try:
+    @block
+    return @X
+finally:
+    @block
+# 0.3 in loop
+try:
+    @block
+finally:
+    if @Q:
+        continue
+# 0.4
+try:
+    raise ExceptionGroup('group', [@E, ValueError(@I)])
+except* ValueError as $a:
+    LOG.append(len($a.exceptions))
+    @block
+except* Exception:
+    @block
+# 0.5
+$a = tidy(@T, @I)
+try:
+    next($a, None)
+    $a.throw(@E)
+except Exception as $b:
+    LOG.append(repr($b))
+# 0.5 leaves $a:Q
+$a = @Q
+# 0.5
+&D |= @D
+# 0.5
+&U |= @U
+# 0.3
+&U ^= @U
+# 0.5
+~K[::2] = @K[::2]
+# 0.3 raise
+~K[::2] = @K
+# 0.4 raise
+&I = @K.index(@I)
+# 0.4
+~W.rotate(@I)
+# 0.4
+~W.extend(@K)
+# 0.3
+&K *= 1 + (@I == 2)
+# 0.4
+print(@S, end=@S)
+# 0.4 leaves $a:I
+$a = @O.cached
+# 0.4 leaves $a:N
+$a = Pair(@T, @T)
+# 0.4
+&N = &N._replace(a=@T)
+# 0.4 raise
+~N.a = @T
+# 0.4 break
+&T[@T > 0] = @F
+# 0.4 break
+&T = (@T)[:1].add_(1) + &T
+# 0.5
+&T, &I = @T, @I % 5
+# 0.5
+&I, &T = @I % 5, @T if @Q else @T
+# 0.5
+if ($a := @I) > 1 and ($b := @L):
+    @block
+# 0.5
+for $a, ($b, $c) in zip(@K, enumerate(@TT)):
+    @loop{$a:I,$b:I,$c:T}
+# 0.5
+for $a in itertools.product(@K[:2], range(2)):
+    LOG.append($a)
+    @loop
+# 0.4
+for $a in (@T, @T):
+    @loop{$a:T}
+else:
+    &T = @T
+# 0.4
+with managing(@S), contextlib.closing(tidy(@T, @I)) as $a:
+    &T = next($a, @T)
+    @block
+# 0.4
+with contextlib.ExitStack() as $a:
+    $a.enter_context(Noisy(@Q))
+    $a.callback(LOG.append, @I)
+    @block
+# 0.5 leaves $f:FN
+@twice
+def $f($t):
+    @function{$t:T}
+    return @T{$t:T}
+# 0.5
+def $f($t, /, $k, *, $o=@I):
+    nonlocal_ = $o
+    @function{$t:T,$k:I,$o:I}
+    return $t * $k + nonlocal_
+&T = $f(@T, @I, $o=@I)
 '''
 
 

@@ -59,7 +59,7 @@ class World:
         seen = {
             "outcome": (outcome[0], self.describe(outcome[1])),
             "arguments": self.describe([args, kwargs]),
-            "printed": printed.getvalue(),
+            "printed": self.describe.text(printed.getvalue()),
             "events": list(self.events),
             "warnings": [
                 (w.category.__name__, str(w.message), w.lineno)
