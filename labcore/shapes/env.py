@@ -76,7 +76,7 @@ class ShapeEnv:
             expr = expr * -1
         low, high = self.bounds(expr)
         if low > 0 or high < 0 or low == high == 0:
-            return low == high
+            return low == high == 0
         if ("==", expr) not in self.answers:
             hint = expr.value(self.values) == 0
             self._record(("==", expr), hint, sentence(expr, "==" if hint else "!="))

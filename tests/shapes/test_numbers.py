@@ -170,3 +170,13 @@ def test_nothing_is_assumed_too_late() -> None:
 )
 def test_conditions_read_well(expr: Expr, sign: str, text: str) -> None:
     assert sentence(expr, sign) == text
+
+
+def test_what_is_fixed_is_compared_as_the_number_it_is():
+    symbols = Symbols(1)
+    (number,) = symbols.numbers
+    assert number.fixed() == 1
+    for other in range(-3, 4):
+        assert (number == other) is (1 == other)
+        assert (number < other) is (1 < other)
+    assert symbols.assumed == ["s0 == 1"]
