@@ -38,7 +38,9 @@ class Frame:
 
     def let_go(self) -> None:
         """It is left: whoever holds it, as a traceback does that leads here, holds no values."""
-        self.fast, self.stack, self.exc = [], [], None
+        self.fast.clear()
+        self.stack.clear()
+        self.exc = None
 
 
 def leave(frames: list[Frame], kept: int) -> None:

@@ -123,10 +123,14 @@ def test_an_error_leaves_no_iterator_open():
             x = x + ""[number]
         return x
 
-    events.clear()
-    with pytest.raises(IndexError) as caught:
-        torch.compile(f, backend="eager")(torch.tensor([1.0]))
-    assert events == ["closed"], caught  # which holds the traceback
+    def g(x):
+        return sum(numbers(), None) * x
+
+    for function, kind in ((f, IndexError), (g, TypeError)):
+        events.clear()
+        with pytest.raises(kind) as caught:
+            torch.compile(function, backend="eager")(torch.tensor([1.0]))
+        assert events == ["closed"], caught  # which holds the traceback
 
 
 def failing_generator(x):
