@@ -60,7 +60,7 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         tell_region(point, region)
     if module is not None:
         if known is None:
-            known = CompiledGraph(_run_backend(region, options), module, compile_id)
+            known = CompiledGraph(_run_backend(region, point), module, compile_id)
             if key is not None:
                 graphs.add(key, known)
         region.builder.scope["graph"] = known.run
@@ -110,7 +110,9 @@ def _report_guards(region: Region) -> None:
     trace.emit(trace.GuardsInstalled([g.record() for g in region.builder.guards], region.source))
 
 
-def _run_backend(region: Region, options: Options) -> Callable[..., Any]:
+def _run_backend(region: Region, point: Point) -> Callable[..., Any]:
+    options = point.state.options
+    point.backend_works = True
     try:
         compiled = options.backend(
             region.graph_module, list(region.inputs), **options.backend_options
@@ -121,4 +123,6 @@ def _run_backend(region: Region, options: Options) -> Callable[..., Any]:
             )
     except Exception as error:
         raise BackendCompilerFailed(options.backend_name, error) from error
+    finally:
+        point.backend_works = False
     return compiled

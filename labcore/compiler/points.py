@@ -15,11 +15,12 @@ from .. import trace
 from ..capture import Frame
 from ..capture.looking import SYMBOLIC, VARYING
 from ..capture.numbers import Varying
-from ..guards import EAGER, MISS, RECOMPILE_LIMIT, Guard, Variant, VariantCache
+from ..guards import EAGER, MISS, Guard, Variant, VariantCache
 from ..guards.replay import failure
 from .build import build
 from .exc import FailOnRecompileLimitHit, RecompileForbidden
 from .frames import FrameId, frame_at, frame_of
+from .limit import limit_text
 from .stance import stance
 from .warn import warn
 
@@ -38,6 +39,7 @@ class Point:
         self.codes = tuple(frame.code for frame in frames)  # kept alive: the key has their ids
         self.line = frames[-1].code.co_firstlineno if frames else 0
         self.varying = Varying()
+        self.backend_works = False
 
     @property
     def frame(self) -> FrameId:
@@ -65,7 +67,13 @@ class Point:
 
     def add_variant(self, slots: tuple[Any, ...], call: int = -1) -> Variant | None:
         """Make a variant, or find the one another thread just made. None: CPython is to run it,
-        and nothing is kept."""
+        and nothing is kept.
+
+        While a backend works on a variant of this place, nobody waits for it: the backend may wait
+        for the very thread that asks, or be asking itself.
+        """
+        if self.backend_works:
+            return None
         with self.cache.lock:
             for variant in self.cache.variants:
                 if failure(variant, slots) is None:
@@ -164,15 +172,7 @@ class Point:
 
     def _limit_reached(self, slots: tuple[Any, ...]) -> None:
         """Old variants are still served; what fits none of them runs in CPython."""
-        function = self.state.function
-        code = function.__code__
-        what = "calls that fit none of them run" if not self.key else "what fits none of them runs"
-        place = "" if not self.key else f", in the region {self.title},"
-        text = (
-            f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has{place} "
-            f"{RECOMPILE_LIMIT} variants, the recompile limit; {what} eagerly from now on.\n"
-            f"  last reason: {self.reasons(slots)[0]}"
-        )
+        text = limit_text(self, slots)
         if self.state.options.fullgraph:
             raise FailOnRecompileLimitHit(text)
         if not self.cache.warned:

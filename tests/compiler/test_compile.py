@@ -219,6 +219,7 @@ def test_the_recompile_limit_warns_once_serves_the_old_and_runs_the_new_eagerly(
         and "8 variants" in text
         and "tensor 'x' size mismatch at index 0. expected 8, actual 9" in text
     )
+    assert "What to do: Pad or cut the inputs" in text and "x + bias" in text
     assert caught[0].filename == __file__
     assert len(state_of(compiled).cache.variants) == 8
     compiled(*pair(3))
