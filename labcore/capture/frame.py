@@ -57,7 +57,12 @@ class SymbolicFrame:
     def whole(self) -> bool:
         """Is it part of one instruction of the user's, between whose halves nobody can stop? A real
         frame has no continuation, and Python of ours in place of a builtin is not to be seen."""
-        return self.then is not None or self.code.co_filename.startswith(POLYFILLS)
+        return self.then is not None or self.ours
+
+    @property
+    def ours(self) -> bool:
+        """Is its code Python of ours in place of a builtin?"""
+        return self.code.co_filename.startswith(POLYFILLS)
 
     def pop(self, count: int) -> list[Variable]:
         """The topmost values, in the order in which they were pushed."""

@@ -13,7 +13,10 @@ from types import FunctionType
 from typing import Any
 
 from .. import dtypes
-from ..tensor import factories, functions, modes, random
+from ..ops import OPS
+from ..ops.dispatch import interpreting
+from ..tensor import Tensor, factories, functions, modes, random
+from ..tensor.methods import Methods
 from ..tensor.modes import mode
 from .breaks import Break
 from .callables import Meaning, means, means_constant, means_operator
@@ -45,6 +48,34 @@ def _of_tensor(tell: Any) -> Meaning:
     return meaning
 
 
+MAX_DATA = 64  # numbers of a torch.tensor(...) that are written into the graph one by one
+
+
+def _from_data(
+    data: Any, *, dtype: Any = None, device: Any = None, requires_grad: bool = False
+) -> Any:
+    """torch.tensor(...) as operators: each number a `full`, put together."""
+    if requires_grad:
+        raise Break("operation", what="making a new leaf that requires grad")
+    if _holds_a_tensor(data):
+        raise Break("tensor-as-number", name="torch.tensor")
+    with interpreting(None):  # eagerly
+        made = factories.tensor(data, dtype=dtype, device=device)
+        numbers = made.flatten().tolist()
+    if len(numbers) > MAX_DATA:
+        raise Break("operation", what=f"torch.tensor() of more than {MAX_DATA} numbers")
+    flat = [factories.full((), value, dtype=made.dtype) for value in numbers]
+    if not flat:
+        return factories.zeros(tuple(made.shape), dtype=made.dtype)
+    return OPS["stack"](flat).reshape(tuple(made.shape)) if made.ndim else flat[0]
+
+
+def _holds_a_tensor(data: Any) -> bool:
+    if isinstance(data, (list, tuple)):
+        return any(map(_holds_a_tensor, data))
+    return isinstance(data, Methods)
+
+
 def _is_tensor(
     vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]
 ) -> Variable:
@@ -58,12 +89,27 @@ def _install() -> None:
         means(getattr(random, name), _stops("random-operator", name=f"torch.{name}"))
     for name in NEEDS_NUMBERS:
         means(getattr(functions, name), _stops("tensor-to-python", name=name))
+    means(factories.tensor, lambda vm, called, *call: vm.operators.call(_from_data, *call))
     means_constant(modes.is_grad_enabled, lambda: mode.grad)
     means_constant(modes.is_inference_mode_enabled, lambda: mode.inference)
     means_constant(functions.get_default_dtype, lambda: dtypes.default)
     means(functions.is_floating_point, _of_tensor(lambda meta: meta.dtype.is_floating_point))
     means(functions.numel, _of_tensor(lambda meta: meta.numel))
     means(functions.is_tensor, _is_tensor)
+
+
+# Functions that are methods of Tensor, called by the class: torch.Tensor.add(x, y).
+_METHODS = {
+    id(function): name
+    for cls in reversed(Tensor.__mro__)
+    for name, function in vars(cls).items()
+    if type(function) is FunctionType
+}
+
+
+def tensor_method_name(function: FunctionType) -> str | None:
+    """The name of a method of Tensor, None for any other function."""
+    return _METHODS.get(id(function))
 
 
 def is_of_the_lab(function: FunctionType) -> bool:

@@ -43,12 +43,13 @@ def call(op: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
 
 
 class interpreting:
-    """Operators called in this thread inside the block mean what `interpreter` says."""
+    """Operators called in this thread inside the block mean what `interpreter` says; None: they
+    are eager again."""
 
-    def __init__(self, interpreter: Interpreter) -> None:
+    def __init__(self, interpreter: Interpreter | None) -> None:
         self.interpreter, self.before = interpreter, _stack.top
 
-    def __enter__(self) -> Interpreter:
+    def __enter__(self) -> Interpreter | None:
         self.before, _stack.top = _stack.top, self.interpreter
         return self.interpreter
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from labcore.tensor import Tensor
+from labcore.tensor.size import Size
 
 PLAIN = (int, bool, str, bytes, range, type(None))
 
@@ -30,8 +31,8 @@ class Describer:
             return kind.__name__, value
         if kind is float:
             return "float", value.hex()
-        if kind is tuple and all(type(item) in PLAIN for item in value):
-            return "tuple", value  # Python itself makes one of equal constants
+        if kind in (tuple, Size) and all(type(item) in PLAIN for item in value):
+            return kind.__name__, tuple(value)  # Python itself makes one of equal constants
         if id(value) in self.seen:
             return "again", self.seen[id(value)]
         self.seen[id(value)] = len(self.seen)

@@ -6,7 +6,9 @@
     lists.py dicts.py sets.py  their methods    equality.py     == of containers
     calls.py          CALL, functions
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
-    fold.py           constants, computed       identity.py     `is`
+    reductions.py     sum, min, sorted ...      texts.py        str, repr, f-strings
+    polyfilled.py     builtins in Python        fold.py         constants, computed
+    identity.py       `is`
     instances.py      classes that are called
     attribute_access.py   x.name, x.name = ...
 """
@@ -24,6 +26,7 @@ from . import (
     reductions as reductions,
     sets as sets,
     stores as stores,
+    texts as texts,
     type_calls as type_calls,
 )
 from .core import Captured as Captured, Interpreter as Interpreter

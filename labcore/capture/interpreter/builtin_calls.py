@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
+from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from ...ops import Op
@@ -18,7 +19,6 @@ from ..variables import (
     Constant,
     CountVariable,
     DictVariable,
-    ExceptionVariable,
     IteratorVariable,
     ListVariable,
     RowsVariable,
@@ -32,19 +32,17 @@ from .arithmetic import symbolic
 from .control import iterate, iterator, truth
 from .core import Interpreter
 from .dicts import dict_method, update
-from .exception_values import exception_text
 from .fold import folded, python_value
 from .lists import list_method
+from .object_builtins import is_object, on_object
+from .operators import binary
 from .polyfilled import inlined, polyfill
 from .pure import is_pure
+from .rules import RULES, Args as Args, Rule as Rule, rule as rule
 from .sets import make_set, set_method
+from .type_of import type_of
 
-Args = list[Variable]
-Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call"]
-
-EFFECT_NAMES = (
-    "breakpoint dir eval exec globals id input locals open print vars __import__"
-)
+EFFECT_NAMES = "breakpoint dir eval exec globals id input locals open print vars __import__"
 
 
 def _builtins(names: str) -> list[Any]:
@@ -53,15 +51,7 @@ def _builtins(names: str) -> list[Any]:
 
 EFFECTS = frozenset(map(id, _builtins(EFFECT_NAMES)))
 MODES = (modes.no_grad, modes.enable_grad, modes.inference_mode, modes.set_grad_enabled)
-RULES: dict[int, Rule] = {}
-
-
-def rule(*functions: Any) -> Callable[[Rule], Rule]:
-    def register(handler: Rule) -> Rule:
-        RULES.update({id(function): handler for function in functions})
-        return handler
-
-    return register
+METHODS_IN_C = (MethodDescriptorType, WrapperDescriptorType)
 
 
 def call_builtin(
@@ -79,8 +69,10 @@ def call_builtin(
     replacement = polyfill(function)
     if replacement is not None:
         return inlined(replacement, args, kwargs)
+    if type(function) in METHODS_IN_C and args:
+        return _unbound(vm, function, args, kwargs)
     if is_pure(function):
-        return _folded(vm, name, function, args, kwargs)
+        return fold_call(vm, function, args, kwargs)
     if not callable(function):
         raise WouldRaise(TypeError(f"{name!r} object is not callable"))
     if any(function is cls for cls in MODES):
@@ -91,18 +83,33 @@ def call_builtin(
     raise Break("unknown-call", name=f"{name}()")
 
 
-def _folded(
-    vm: Interpreter, name: str, function: Any, args: Args, kwargs: dict[str, Variable]
-) -> Variable:
+def _unbound(
+    vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
+) -> Variable | Call:
+    """str.upper(text), list.index(items, 1): the method of a builtin type, called on its owner."""
+    owner = vm.look(args[0])
+    if is_object(vm, owner) or not issubclass(type_of(vm, owner), function.__objclass__):
+        raise Break("unknown-call", name=f"{function.__qualname__}()")
+    if type_of(vm, owner) is not function.__objclass__:
+        raise Break("unknown-call", name=f"{function.__qualname__}() of a subclass's instance")
+    return call_method(vm, owner, function.__name__, args[1:], kwargs)
+
+
+def fold_call(
+    vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
+) -> Variable | Call:
+    """function(*args, **kwargs), for one that is pure."""
+    name = function.__name__
     if any(isinstance(vm.look(a), TensorVariable) for a in args):
-        if function in (int, float, bool, complex, str, repr, format):
+        if function in (int, float, bool, complex):
             raise Break("tensor-to-python", name=f"__{name}__")
         if function is abs:
             return vm.operators.method(vm.look(args[0]), "abs", [])  # type: ignore[arg-type]
+        if function is pow and len(args) == 2 and not kwargs:
+            return binary(vm, "**", *args)
         raise Break("unknown-call", name=f"{name}() with a tensor")
-    given = vm.look(args[0]) if len(args) == 1 else None
-    if isinstance(given, ExceptionVariable) and function in (str, repr, ascii):
-        return exception_text(vm, given, function)
+    if args and not kwargs and is_object(vm, args[0]):
+        return on_object(vm, function, args)
     if not kwargs:
         found = symbolic(vm, function, [vm.look(arg) for arg in args])
         if found is not None:
@@ -124,7 +131,7 @@ def _with_names(function: Callable[..., Any], names: list[str]) -> Callable[...,
 
 
 @rule(len)
-def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
     if len(args) == 1 and not kwargs:
         value = vm.look(args[0])
         if isinstance(value, TensorVariable):
@@ -140,7 +147,7 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
             return length
         if isinstance(value, (TupleVariable, ListVariable, ViewVariable)):
             return Constant(len(iterate(vm, value)))
-    return _folded(vm, "len", len, args, kwargs)
+    return fold_call(vm, len, args, kwargs)
 
 
 def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:

@@ -15,7 +15,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import ON_THE_STACK, V13, Instruction
 from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
-from ..lab_functions import is_of_the_lab
+from ..lab_functions import is_of_the_lab, tensor_method_name
 from ..substitutes import substitute_of
 from ..variables import (
     Call,
@@ -93,6 +93,11 @@ def call(
         _call_object(vm, frame, function, args, kwargs)
         return
     if isinstance(function, FunctionVariable):
+        owner = vm.look(args[0]) if args else None
+        name = tensor_method_name(function.value)
+        if name is not None and isinstance(owner, TensorVariable):
+            frame.stack.append(call_tensor_method(vm, owner, name, args[1:], kwargs))
+            return
         special = special_function(vm, function, args, kwargs)
         if special is None:
             vm.push_frame(function, bind(vm, function, args, kwargs))

@@ -13,7 +13,7 @@ from types import FunctionType
 
 from ..binding import bind
 from ..frame import Continuation
-from ..variables import Variable
+from ..variables import Call, Variable
 from .core import Interpreter
 from .polyfilled import as_variable
 
@@ -49,6 +49,13 @@ def _go_on(vm: Interpreter, depth: int, then: Continuation) -> int | None:
 
     entered.then = both
     return None
+
+
+def settled(vm: Interpreter, found: Variable | Call, then: Continuation) -> int | None:
+    """Hand a value to `then`, or what a call gives."""
+    if isinstance(found, Call):
+        return call_then(vm, found.function, found.args, found.kwargs, then)
+    return then(vm, found)
 
 
 def call_polyfill(

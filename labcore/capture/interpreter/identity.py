@@ -29,7 +29,7 @@ def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
         return _two_inputs(vm, a, b)
     a, b = vm.look(a), vm.look(b)
     if isinstance(a, Constant) and isinstance(b, Constant):
-        return _two_constants(a.value, b.value)
+        return _two_constants(vm, a.value, b.value)
     numbers = isinstance(a, NumberVariable), isinstance(b, NumberVariable)
     if all(numbers) or any(numbers) and isinstance(a, Constant) | isinstance(b, Constant):
         return _number_is(vm, a, b)
@@ -84,14 +84,16 @@ def _number_is(vm: Interpreter, a: Variable, b: Variable) -> bool:
     """A number is no singleton; whether two are one object is CPython's business."""
     a, b = as_constant(vm.looker.numbers, a), as_constant(vm.looker.numbers, b)
     assert isinstance(a, Constant) and isinstance(b, Constant)
-    return _two_constants(a.value, b.value)
+    return _two_constants(vm, a.value, b.value)
 
 
-def _two_constants(a: Any, b: Any) -> bool:
+def _two_constants(vm: Interpreter, a: Any, b: Any) -> bool:
     """Numbers and texts are compared by value nowhere: whether equal ones are one object is
-    CPython's own business."""
+    CPython's own business. A polyfill only asks in order to save a `==`."""
     if type(a) is not type(b):
         return False
     if type(a) in COMPARED_BY_VALUE and a == b:
+        if vm.frames[-1].ours:
+            return True
         raise Break("operation", what="`is` between equal numbers or texts")
     return a is b

@@ -9,7 +9,7 @@ from typing import Any
 from ...guards import kinds, source
 from ..breaks import Break, WouldRaise
 from ..bytecode import V12, V13, Instruction
-from ..frame import NULL, POLYFILLS, UNBOUND, SymbolicFrame, is_mark
+from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
 from ..looking import BY_IDENTITY
 from ..variables import CellVariable, Constant, Lazy, Variable
 from .core import Interpreter
@@ -56,8 +56,11 @@ def bound(
     value, name = frame.fast[slot], frame.table.slots[slot]
     if is_mark(value, UNBOUND) or isinstance(value, Lazy) and value.value is UNBOUND:
         raise WouldRaise(UnboundLocalError(name))
-    if V12 and ins is not None and ins.original.opname.startswith("LOAD_FAST") and (
-        ins.original.opname != "LOAD_FAST_CHECK"
+    if (
+        V12
+        and ins is not None
+        and ins.original.opname.startswith("LOAD_FAST")
+        and (ins.original.opname != "LOAD_FAST_CHECK")
     ):
         return value
     if isinstance(value, Lazy) and value in vm.maybe_unbound and value.seen is None:
@@ -128,7 +131,7 @@ def load_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 
 def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
     """A name of the module: its globals first, then the builtins."""
-    if frame.code.co_filename.startswith(POLYFILLS):
+    if frame.ours:
         return own_name(frame.namespace, name)
     space = vm.builder.constant(frame.namespace, "G")
     written = vm.looker.written_names(frame.namespace)

@@ -15,7 +15,6 @@ from ..numbers import as_constant
 from ..variables import (
     Constant,
     DictVariable,
-    ExceptionVariable,
     ListVariable,
     NumberVariable,
     SetVariable,
@@ -28,7 +27,6 @@ from . import dicts, lists
 from .control import iterate, truth
 from .core import Interpreter
 from .equality import CONTAINERS, equal, position, spelled_out
-from .exception_values import exception_text
 from .fold import folded, is_plain
 from .identity import same
 from .sets import set_assign, set_comparison, set_operator
@@ -57,7 +55,6 @@ COMPARE: dict[str, tuple[str, str, Callable[[Any, Any], Any]]] = {
     ">": ("gt", "lt", operator.gt),
     ">=": ("ge", "le", operator.ge),
 }
-CONVERSIONS: dict[str, Callable[[Any], str]] = {"s": str, "r": repr, "a": ascii}
 UNARY: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "UNARY_NEGATIVE": ("neg", operator.neg),
     "UNARY_INVERT": ("invert", operator.invert),
@@ -238,32 +235,3 @@ def intrinsic(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
         frame.stack.append(apply_unary(vm, ins.arg, frame.stack.pop()))
     else:
         raise Break("opcode", name=ins.arg)
-
-
-@opcode("FORMAT")
-def format_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    conversion, with_spec = ins.arg
-    spec = frame.stack.pop() if with_spec else Constant("")
-    value = vm.look(frame.stack.pop())
-    if isinstance(value, ExceptionVariable):
-        conversion = conversion or "s"  # an empty specification asks for str()
-    if conversion:
-        value = _converted(vm, conversion, value)
-    frame.stack.append(folded(vm, "f-string", format, value, spec))
-
-
-@opcode("CONVERT_VALUE")
-def convert_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(_converted(vm, "sra"[ins.arg - 1], vm.look(frame.stack.pop())))
-
-
-def _converted(vm: Interpreter, conversion: str, value: Variable) -> Variable:
-    convert = CONVERSIONS[conversion]
-    if isinstance(value, ExceptionVariable):
-        return exception_text(vm, value, convert)
-    return folded(vm, "f-string", convert, value)
-
-
-@opcode("BUILD_STRING")
-def build_string(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.append(folded(vm, "f-string", lambda *parts: "".join(parts), *frame.pop(ins.arg)))

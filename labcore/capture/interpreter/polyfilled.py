@@ -21,14 +21,16 @@ from typing import Any
 from ..breaks import Break
 from ..callables import means
 from ..frame import POLYFILLS
-from ..polyfills import copies, iterators, reductions, selections
+from ..polyfills import copies, iterators, methods, reductions, selections
 from ..variables import Call, Constant, FunctionVariable, Variable
 
 # Modules that define everything in Python first, and then take what C has of it.
 HAVE_TWINS = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect"}
 FUNCTOOLS = ("reduce",)
 # Which a rule computes, where it can.
-PRIMITIVES = frozenset(map(id, (reductions.order, reductions.is_number, copies.is_atom)))
+PRIMITIVES = frozenset(
+    map(id, (reductions.order, reductions.is_number, copies.is_atom, methods.refuse))
+)
 
 
 def polyfill(function: Any) -> FunctionType | None:

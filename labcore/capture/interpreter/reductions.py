@@ -21,6 +21,7 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
+from .arithmetic import symbolic
 from .builtin_calls import Args, Rule, rule
 from .core import Interpreter
 from .fold import folded, python_value
@@ -89,6 +90,9 @@ def _extreme(function: Callable[..., Any], replacement: Any) -> Rule:
 
     def decide(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable | Call:
         items = args if len(args) > 1 else _items(vm, args[0]) if args else None
+        found = None if kwargs or not items else symbolic(vm, function, list(map(vm.look, items)))
+        if found is not None:
+            return found
         values = None if kwargs or items is None else _plain(vm, items)
         if values is None:
             return inlined(replacement, args, kwargs)

@@ -5,52 +5,22 @@ Invariant: only exact answers: a class that decides by its own code, or a metacl
 
 from __future__ import annotations
 
-from ...tensor import Tensor
 from ..attributes import find, has_attribute, set_attribute
 from ..breaks import Break
-from ..polyfills import copies
+from ..polyfills import copies, methods
 from ..variables import (
     Call,
     Constant,
-    DictVariable,
     FunctionVariable,
-    ListVariable,
     MethodVariable,
-    ObjectVariable,
-    SetVariable,
     SliceVariable,
-    TensorVariable,
     TupleVariable,
     Variable,
 )
 from .builtin_calls import Args, rule
 from .core import Interpreter
 from .fold import python_value
-
-_MADE_INSIDE: dict[type, type] = {
-    TensorVariable: Tensor,
-    TupleVariable: tuple,
-    ListVariable: list,
-    DictVariable: dict,
-    SetVariable: set,
-    SliceVariable: slice,
-    FunctionVariable: type(lambda: 0),
-}
-
-
-def type_of(vm: Interpreter, variable: Variable) -> type:
-    """type(value), for what can be told."""
-    value = vm.look(variable)
-    if isinstance(value, ObjectVariable):
-        return value.cls
-    if isinstance(value, Constant):
-        return type(value.value)
-    known = getattr(value, "value", None)
-    if known is not None:
-        return type(known)
-    if type(value) not in _MADE_INSIDE:
-        raise Break("operation", what=f"type of a {value.kind}")
-    return _MADE_INSIDE[type(value)]
+from .type_of import type_of as type_of
 
 
 @rule(type)
@@ -121,3 +91,8 @@ def _is_atom(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
     value = vm.look(args[0])
     kinds = (FunctionVariable, SliceVariable)
     return Constant(isinstance(value, kinds) or type_of(vm, value) in copies.ATOMS)
+
+
+@rule(methods.refuse)
+def _refuse(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    raise Break("operation", what="a method's result of the wrong type")

@@ -1,7 +1,6 @@
 """A2.1: constants and control flow."""
 
 
-
 def arithmetic(x, n, f):
     return x * (n + 2 * f - n // 2) + n % 2 + (n << 1) + (7 & 5 | 8 ^ 1) - 2**3
 

@@ -1,7 +1,6 @@
 """A2.3: changes of what existed before the call."""
 
 
-
 class _Box:
     def __init__(self, value):
         self.value = value

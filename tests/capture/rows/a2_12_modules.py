@@ -1,7 +1,6 @@
 """A2.12: objects that look like modules."""
 
 
-
 class _Linear:
     def __init__(self, weight, bias):
         self.params = {"weight": weight, "bias": bias}

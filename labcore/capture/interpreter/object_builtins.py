@@ -1,0 +1,70 @@
+"""Builtins on objects of the user's classes: `len`, `str`, `int` and their like call a method.
+
+In: a builtin and its arguments, the first of which is such an object.  Out: the call to go on in.
+Invariant: the method is the class's, and its result is of the type that CPython insists on;
+anything else is a Break, and CPython says what is wrong.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import objects
+from ..breaks import Break
+from ..polyfills import methods
+from ..variables import Call, Constant, FunctionVariable, MethodVariable, Variable
+from .core import Interpreter
+from .polyfilled import as_variable
+
+Args = list[Variable]
+
+
+# The methods that are asked, in this order, and what is done with the answer.
+SPECIAL: dict[Any, tuple[tuple[str, ...], Any]] = {
+    len: (("__len__",), methods.length),
+    abs: (("__abs__",), None),
+    round: (("__round__",), None),
+    int: (("__int__", "__index__"), methods.integer),
+    float: (("__float__",), methods.real),
+    str: (("__str__", "__repr__"), methods.text),
+    repr: (("__repr__",), methods.text),
+    format: (("__format__", "__str__", "__repr__"), methods.text),
+    hash: (("__hash__",), methods.length),
+}
+
+
+def is_object(vm: Interpreter, variable: Variable) -> bool:
+    return objects.instance(vm, vm.look(variable)) is not None
+
+
+def on_object(vm: Interpreter, function: Any, args: Args) -> Call:
+    """function(*args). Raises Break for a builtin that asks no method in Python."""
+    first, *rest = args
+    if function is bool:
+        return Call(as_variable(methods.truth), args)
+    names, check = SPECIAL.get(function, ((), None))
+    for name in names:
+        method = python_method(vm, first, name)
+        if method is None:
+            continue
+        if function is format and name != "__format__":  # object.__format__ is str() of it
+            if not all(isinstance(v, Constant) and v.value == "" for v in map(vm.look, rest)):
+                break
+            rest = []
+        return Call(method, rest) if check is None else Call(as_variable(check), [method, *rest])
+    raise Break("operation", what=f"{function.__name__}() of a {vm.look(first).kind}")
+
+
+def python_method(vm: Interpreter, variable: Variable, name: str) -> Variable | None:
+    """The method of the object's class, if it is one in Python."""
+    known = objects.instance(vm, vm.look(variable))
+    if known is None:
+        return None
+    entry = vm.classes.entry(known.cls, name)
+    if entry is None or entry.where is object:
+        return None
+    found = objects.special(vm, known, name)
+    inner = found.function if isinstance(found, MethodVariable) else found
+    if not isinstance(inner, FunctionVariable):
+        raise Break("operation", what=f"{name} of a {known.cls.__name__} object")
+    return found

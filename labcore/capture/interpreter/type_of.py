@@ -1,0 +1,44 @@
+"""type(value) of a variable."""
+
+from __future__ import annotations
+
+from ...tensor import Tensor
+from ..breaks import Break
+from ..variables import (
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    ListVariable,
+    ObjectVariable,
+    SetVariable,
+    SliceVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
+from .core import Interpreter
+
+_MADE_INSIDE: dict[type, type] = {
+    TensorVariable: Tensor,
+    TupleVariable: tuple,
+    ListVariable: list,
+    DictVariable: dict,
+    SetVariable: set,
+    SliceVariable: slice,
+    FunctionVariable: type(lambda: 0),
+}
+
+
+def type_of(vm: Interpreter, variable: Variable) -> type:
+    """type(value), for what can be told."""
+    value = vm.look(variable)
+    if isinstance(value, ObjectVariable):
+        return value.cls
+    if isinstance(value, Constant):
+        return type(value.value)
+    known = getattr(value, "value", None)
+    if known is not None:
+        return type(known)
+    if type(value) not in _MADE_INSIDE:
+        raise Break("operation", what=f"type of a {value.kind}")
+    return _MADE_INSIDE[type(value)]

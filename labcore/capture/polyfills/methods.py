@@ -1,0 +1,42 @@
+"""What builtins do with the methods of the user's classes: call them, and insist on a type."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def refuse() -> None:
+    """Capture stops at the call: CPython has something to say about the result."""
+
+
+def text(method: Any, *args: Any) -> Any:
+    result = method(*args)
+    if type(result) is not str:
+        refuse()
+    return result
+
+
+def integer(method: Any) -> Any:
+    result = method()
+    if type(result) is not int:
+        refuse()
+    return result
+
+
+def length(method: Any) -> Any:
+    """Of an object; or its hash, where that is not changed by CPython."""
+    result = method()
+    if type(result) is not int or not 0 <= result < 2**61 - 1:
+        refuse()
+    return result
+
+
+def real(method: Any) -> Any:
+    result = method()
+    if type(result) is not float:
+        refuse()
+    return result
+
+
+def truth(value: Any) -> Any:
+    return True if value else False
