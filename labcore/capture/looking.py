@@ -79,8 +79,8 @@ class Looker(Contents):
     def _look(self, source: Source, value: Any) -> Variable:
         builder, kind = self.builder, type(value)
         name, origin = source.name, self.builder.origin
-        if kind is BuiltinFunctionType and name.startswith("stack["):
-            _refuse_fleeting(value)
+        if kind is BuiltinFunctionType and _is_bound(value, source):
+            return self._bound_builtin(source, value)
         if issubclass(kind, BY_IDENTITY) or issubclass(
             kind, enum.Enum
         ):  # never isinstance: it may ask __class__
@@ -137,6 +137,20 @@ class Looker(Contents):
             owner = self.lazy(source.attribute("__self__"), value.__self__)
             return MethodVariable(owner, value.__func__.__name__, function, home=home)
         return ObjectVariable(kind, value=value, source=source, home=home)
+
+    def _bound_builtin(self, source: Source, value: Any) -> Variable:
+        """`items.append`, bound by an instruction before the region: another object every time, so
+        what counts is its owner and its name."""
+        home, name = self.builder.load(source), value.__name__
+        self._type_match(source, value, home)
+        code, words = f"{home}.__name__ == {name!r}", f"{source.name!r} is another method"
+        self.builder.add(
+            kinds.condition(
+                "BUILTIN_MATCH", source.name, code, home, name, words, self.builder.origin
+            )
+        )
+        owner = self.lazy(source.attribute("__self__"), value.__self__)
+        return MethodVariable(owner, name, home=home)
 
     def _type_match(self, source: Source, value: Any, home: str) -> None:
         kind = type(value)
@@ -331,11 +345,18 @@ class Looker(Contents):
         )
 
 
-def _refuse_fleeting(function: Any) -> None:
-    """A builtin method that an instruction has just bound is another object every time."""
-    if type(function.__self__) not in (ModuleType, type(None)):
+def _is_bound(function: Any, source: Source) -> bool:
+    """A method that this call has bound, of a value whose methods capture knows; one that a global
+    variable holds is known by identity. Raises Break for another one that an instruction has just
+    bound: it is not this object at any other call."""
+    owner = type(function.__self__)
+    if owner in kinds.ATOMS or owner in (list, dict, set, tuple):
+        return not source.root.fallible  # of a call, not of a module
+    bound = owner not in (ModuleType, type(None)) and not issubclass(owner, type)
+    if bound and source.name.startswith("stack["):
         left = function.__name__ == "__exit__"
         raise Break("context-manager") if left else Break("unknown-call", name=function.__name__)
+    return False
 
 
 def _constant_hint(value: Any, source: Source) -> str:

@@ -43,6 +43,11 @@ class Source:
         return Source(variable, "{}.cell_contents", self, fallible=True)
 
     @property
+    def root(self) -> Source:
+        """Where the path begins: an argument, a frame, a global variable, a thing held on to."""
+        return self if self.base is None else self.base.root
+
+    @property
     def hint(self) -> str:
         """A Python name that reminds of this source, for the generated code."""
         return re.sub(r"\W+", "_", self.name).strip("_") or "value"

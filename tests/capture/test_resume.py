@@ -360,3 +360,29 @@ def test_threads():
     for thread in threads:
         thread.join()
     assert results == [True] * 160 and counter.frame_count == 2
+
+
+def test_a_method_bound_before_a_break_is_called_within_the_region_behind_it():
+    def f(x, rounds):
+        norms = []
+        for _ in range(rounds):
+            x = (x * 0.5).relu()
+            norms.append(x.sum().item())  # append is on the stack while item() runs
+        return norms
+
+    counter = CompileCounter()
+    compiled = torch.compile(f, backend=counter)
+    with record() as events:
+        assert compiled(one(), 3) == f(one(), 3) and compiled(one(), 20) == f(one(), 20)
+    assert counter.frame_count == 1
+    assert [stop.break_id for stop in events.of(GraphBreak)] == ["tensor-to-python"]
+
+
+def test_a_bound_method_is_known_by_its_owner_and_its_name():
+    def f(x, method):
+        print(end="")
+        return x * method("b")
+
+    compiled = torch.compile(f, backend="eager")
+    for method in ("abb".count, "abc".count, "abc".index, "cab".index):
+        assert compiled(one(), method).tolist() == f(one(), method).tolist()
