@@ -2,11 +2,13 @@
 
 AccessRace       a pointwise function as separate passes and as one, access by access
 BreakMap         where the graph breaks, and how a call travels through the regions
+TraceStepper     capture at work: bytecode becomes a graph, and looking costs guards
 VariantTheater   calls on their way through guards, variants and the compiler
 """
 
 from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
 from .break_map import BreakMap as BreakMap
+from .trace_stepper import TraceStepper as TraceStepper
 from .variant_theater import VariantTheater as VariantTheater
 
-__all__ = ["AccessRace", "BreakMap", "NotPointwise", "VariantTheater"]
+__all__ = ["AccessRace", "BreakMap", "NotPointwise", "TraceStepper", "VariantTheater"]

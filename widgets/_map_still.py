@@ -6,6 +6,7 @@ Invariant: a bar is a region that ran, a diamond a break that was met.
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from ._svg import FAIL, INK, LINE, LIVE, PANEL, QUIET, SOFT, Picture, clip
@@ -30,7 +31,8 @@ def map_picture(trace: Json, summary: str) -> str:
     bars = PAD + min(MOST, 60 + LETTER * longest)  # where the columns of regions begin
     columns = _columns(trace["regions"])
     lane = bars + BAR * (max(columns.values(), default=0) + 1) + 16
-    picture.rect(PAD, 66, lane + 20, bottom - 60, 8, fill=PANEL, stroke="#dddddd")
+    most = max(Counter(map(_place, trace["breaks"])).values(), default=1)  # on one line
+    picture.rect(PAD, 66, lane - 2 + 22 * most, bottom - 60, 8, fill=PANEL, stroke="#dddddd")
     for stop in trace["breaks"]:
         y = at.get((stop["code"], stop["line"]))
         if y is not None:

@@ -54,12 +54,16 @@ def compiled_anew(fn: Callable[..., Any]) -> Callable[..., Any]:
     """A compiled form of `fn` with no variant yet, by the backend it was compiled with before."""
     if not is_compiled(fn):
         return torch.compile(fn)
-    state: State = state_of(fn)
-    target: Callable[..., Any]
+    return torch.compile(original(fn), backend=state_of(fn).options.backend)
+
+
+def original(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The user's function, method or object behind a compiled one; any other is itself."""
+    if not is_compiled(fn):
+        return fn
     if isinstance(fn, CompiledObject):
-        target = object.__getattribute__(fn, "_original")
-    elif isinstance(fn, MethodType):
-        target = MethodType(state.function, fn.__self__)
-    else:
-        target = state.function
-    return torch.compile(target, backend=state.options.backend)
+        return object.__getattribute__(fn, "_original")
+    state: State = state_of(fn)
+    if isinstance(fn, MethodType):
+        return MethodType(state.function, fn.__self__)
+    return state.function

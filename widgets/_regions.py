@@ -54,8 +54,14 @@ class Regions:
                 "Record the function's first call, or give the function: BreakMap(fn, (x,))."
             )
         if compile_id not in self.letters:
-            self.letters[compile_id] = _letters(len(self.letters))
+            self.letters[compile_id] = self.name(len(self.letters))
         return self.letters[compile_id]
+
+    @staticmethod
+    def name(number: int) -> str:
+        """A, B, ... Z, AA, AB ..."""
+        last = chr(ord("A") + number % 26)
+        return last if number < 26 else Regions.name(number // 26 - 1) + last
 
     def stop(self, compile_id: str) -> tuple[str, t.Origin | None] | None:
         """The id of the break that ended a region, and its place."""
@@ -170,7 +176,7 @@ class Regions:
         for node in event.nodes:
             where = [self.listings.find(*place) for place in _places(event, node)]
             place = next((w for w in reversed(where) if w is not None), None)
-            entry: Json = {"name": node.name, "op": _kind(node), "text": spelled(node)}
+            entry: Json = {"name": node.name, "op": node_kind(node), "text": spelled(node)}
             made.append({**entry, "args": node.inputs, "meta": node.meta, **(place or {})})
         return made
 
@@ -195,7 +201,7 @@ def _else(text: str) -> bool:
     return text.strip().rstrip(":") in ("else", "try", "finally")
 
 
-def _kind(node: t.NodeRecord) -> str:
+def node_kind(node: t.NodeRecord) -> str:
     return {"placeholder": "input", "get_attr": "input"}.get(node.op, node.op.split("_")[0])
 
 
@@ -209,11 +215,6 @@ def spelled(node: t.NodeRecord) -> str:
     if sign and len(node.args) == 2:
         return f"{node.args[0]} {sign} {node.args[1]}"
     return f"{node.target}({', '.join(node.args)})"
-
-
-def _letters(number: int) -> str:
-    name = chr(ord("A") + number % 26)
-    return name if number < 26 else _letters(number // 26 - 1) + name
 
 
 def operators(nodes: Sequence[Json]) -> list[str]:

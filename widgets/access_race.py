@@ -17,7 +17,7 @@ from typing import Any
 import traitlets
 
 import labcore as torch
-from labcore.capture import WouldRaise, capture
+from labcore.capture import capture
 from labcore.capture.interpreter.core import parameter_names
 from labcore.compiler.exc import Unsupported
 from labcore.fusion.race import NotOneSpace, race_plan
@@ -91,11 +91,10 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
     refuse = lambda reason: NotPointwise(f"AccessRace cannot show {name}: {reason}")
     function, arguments = _bound(fn, example)
     with torch.no_grad():
-        try:
-            region = capture(function, arguments)
-        except WouldRaise:
+        region = capture(function, arguments)
+        if region.raises is not None:
             fn(*example)  # raises what the user's program raises
-            raise
+            raise region.raises
     if region.stop is not None:
         raise refuse(str(Unsupported(region.stop)))
     module = region.graph_module

@@ -299,3 +299,87 @@ export function cutMap(rounds) {
     ],
   };
 }
+
+/** outer(x, y): z = x + y; w = helper(z); print() breaks, as TraceStepper ships it. */
+export function steps() {
+  const x = ["lazy", "x"];
+  const y = ["lazy", "y"];
+  const add = ["tensor", "add: float32[4]"];
+  const mul = ["tensor", "mul: float32[4]"];
+  const step = (text, line, before, after, more = {}) => ({
+    kind: "step",
+    depth: 0,
+    offset: 2,
+    text,
+    at: { code: 0, line, at: [4, 9] },
+    before,
+    after,
+    nodes: 0,
+    guards: 0,
+    ...more,
+  });
+  const node = (name, op, text, args, line) => ({
+    name,
+    op,
+    text,
+    args,
+    meta: "float32[4]",
+    code: 0,
+    line,
+  });
+  const inner = { depth: 1, at: { code: 1, line: 11, at: [11, 16] } };
+  const callee = { function: "helper", variables: [["a", ...add]] };
+  return {
+    version: 1,
+    function: "outer",
+    code: "0/0",
+    listings: [
+      {
+        name: "outer",
+        first: 1,
+        lines: ["def outer(x, y):", "    z = x + y", "    w = helper(z)", "    print()"],
+      },
+      { name: "helper", first: 10, lines: ["def helper(a):", "    return a * 2"] },
+    ],
+    start: [
+      {
+        function: "outer",
+        variables: [
+          ["x", ...x],
+          ["y", ...y],
+        ],
+        stack: [],
+      },
+    ],
+    nodes: [
+      node("x", "input", "x", []),
+      node("add", "call", "x + y", ["x"], 2),
+      node("mul", "call", "add * 2", ["add"], 11),
+      node("output", "output", "mul", ["mul"]),
+    ],
+    guards: [
+      { text: "grad=True", about: "global state" },
+      { text: "x.size() == (4,)", about: "x", line: 2 },
+      { text: "x.stride() == (1,)", about: "x", line: 2 },
+    ],
+    captured: true,
+    hidden: 0,
+    stop: { what: "call of print()", why: "It writes.", hint: "Move it.", line: 4 },
+    events: [
+      step("RESUME 0", 1, [], [], { guards: 1 }),
+      step("LOAD_FAST x", 2, [], [x]),
+      step("LOAD_FAST y", 2, [x], [x, y]),
+      step("BINARY_OP +", 2, [x, y], [add], {
+        nodes: 2,
+        guards: 2,
+        set: [["x", "tensor", "x: float32[4]"]],
+      }),
+      step("STORE_FAST z", 2, [add], [], { set: [["z", ...add]] }),
+      step("CALL 1", 3, [add], [], { enters: callee }),
+      step("BINARY_OP *", 11, [add], [mul], { nodes: 1, ...inner }),
+      step("RETURN_VALUE", 11, [mul], [], { returns: [mul], ...inner }),
+      step("CALL 0", 4, [], [], { stops: true }),
+      { kind: "end", nodes: 1, guards: 0 },
+    ],
+  };
+}

@@ -133,7 +133,7 @@ def catching(x):
 
 def test_an_exception_that_is_caught():
     results = [handed.result for handed in recorded(catching, torch.ones(2)).of(Handover)]
-    assert results[0] in ("raised, and caught", "class AttributeError")
+    assert "raised, and caught" in results
 
 
 def raising(x):

@@ -177,7 +177,8 @@ function makeTab(trace, id, words, pin) {
   const region = typeof id === "string";
   const line = region ? null : trace.breaks[id].line;
   const label = region ? words("region_label", { id }) : words("break_label", { line });
-  const said = region ? id : words("break_tab", { line });
+  const same = region ? 0 : trace.breaks.slice(0, id).filter((b) => b.line === line).length;
+  const said = region ? id : `${words("break_tab", { line })}${same ? ` · ${same + 1}` : ""}`;
   const mark = region ? null : h("i", { class: "lab-key lab-key-break", "aria-hidden": "true" });
   const tint = region ? trace.regions.findIndex((r) => r.id === id) % 2 : "fail";
   const attrs = { type: "button", class: "bm-tab", "data-tint": tint, "data-testid": `tab-${id}` };

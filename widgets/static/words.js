@@ -3,11 +3,13 @@
 // it is.
 
 import { MAP_WORDS } from "./words_map.js";
+import { STEPPER_WORDS } from "./words_stepper.js";
 
 const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
   ...MAP_WORDS,
+  ...STEPPER_WORDS,
 
   // the frame and the player
   animation: ["{title}: animation", "{title}：动画"],

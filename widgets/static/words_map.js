@@ -20,7 +20,6 @@ export const MAP_WORDS = {
   lane_python: ["Python", "Python"],
   called_here: ["in {name}", "{name} 里"],
   fold_lines: ["{count} lines more: show them", "还有 {count} 行：显示"],
-  region_tab: ["{id}", "{id}"],
   region_label: ["region {id}", "区域 {id}"],
   break_tab: ["line {line}", "第 {line} 行"],
   break_label: ["break at line {line}", "第 {line} 行的图中断"],
