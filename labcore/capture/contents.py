@@ -14,7 +14,7 @@ from ..guards import GuardBuilder, Source, kinds
 from .breaks import Break, WouldRaise
 from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
-from .numbers import Numbers, Varying
+from .numbers import Numbers, Varying, lifted
 from .variables import (
     DictVariable,
     Lazy,
@@ -65,8 +65,7 @@ class Contents:
             return None
         found = self.look(self.lazy(source, length))
         assert isinstance(found, NumberVariable)
-        more = found.number + len(variable.tail)
-        return NumberVariable(more, more.hint) if variable.tail else found
+        return lifted(found.number + len(variable.tail)) if variable.tail else found
 
     def items(self, variable: ListVariable) -> list[Variable]:
         """A list's items, guarding its length now that it matters."""

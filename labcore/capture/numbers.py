@@ -10,13 +10,14 @@ that may never be constants stop capture there.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from ..graph import Graph
 from ..guards import Guard, GuardBuilder, Mismatch, Source, kinds
 from ..guards.builder import Load
 from ..shapes import Expr, ShapeEnv, SymFloat, SymInt, SymNumber, bare, renamed
 from .breaks import Break
-from .variables import Constant, NumberVariable, Variable
+from .variables import Constant, NumberVariable, TupleVariable, Variable
 
 BITS = 63  # an integer input is one that a kernel can take
 
@@ -121,3 +122,15 @@ class Numbers:
 def as_constant(numbers: Numbers, variable: Variable) -> Variable:
     """A symbolic number as a constant, anything else as it is."""
     return numbers.constant(variable) if isinstance(variable, NumberVariable) else variable
+
+
+def lifted(value: Any) -> Variable:
+    """A variable for what symbolic arithmetic gave; with numbers that were fixed it gives numbers.
+    """
+    if isinstance(value, SymNumber):
+        return NumberVariable(value, value.hint)
+    if isinstance(value, tuple):
+        return TupleVariable([lifted(item) for item in value])
+    if kinds.is_too_long(value):
+        raise Break("operation", what=f"an integer of {value.bit_length()} bits")
+    return Constant(value)

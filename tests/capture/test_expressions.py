@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import functools
+import sys
+import warnings
 
 import pytest
 
@@ -144,3 +146,14 @@ def test_python_rules_around_tensors(expression):
 )
 def test_operands_that_are_no_numbers(expression):
     check(eval(f"lambda x: {expression}", {"torch": torch}), x4())
+
+
+def test_what_warns_when_it_is_computed_is_computed_by_cpython():
+    def inverted(x, flag):
+        return x * ~flag
+
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        assert torch.compile(inverted, backend="eager")(x4(), True).tolist() == [-2, 4, -6, 0]
+    assert len(seen) == (sys.version_info >= (3, 12))
+    assert all(warning.filename == __file__ for warning in seen)

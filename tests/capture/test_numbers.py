@@ -208,3 +208,18 @@ def test_random_arithmetic(chain, calls):
                 same(wanted, found, ())
     finally:
         state.strict = before
+
+
+def test_a_length_that_is_fixed_and_grows_again():
+    seen: list[Any] = []
+
+    def texts(x):
+        found = []
+        for _ in range(3):
+            seen.append(x)
+            found.append(f"{len(seen)}")
+        return found
+
+    compiled = torch.compile(texts, backend="eager")
+    for start in (0, 3, 6):
+        assert compiled(torch.ones(2)) == [str(start + n) for n in (1, 2, 3)]

@@ -11,9 +11,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from ...shapes import SymNumber, to_float, to_int
+from ...shapes import to_float, to_int
 from ..breaks import Break, WouldRaise
-from ..variables import Constant, NumberVariable, TupleVariable, Variable
+from ..numbers import lifted
+from ..variables import Constant, NumberVariable, Variable
 from .core import Interpreter
 
 _OPERATORS = "add sub mul truediv floordiv mod pow neg pos lt le eq ne gt ge"
@@ -50,14 +51,3 @@ def _number(variable: Variable) -> Any:
         return variable.number
     plain = isinstance(variable, Constant) and type(variable.value) in (int, float, bool)
     return variable.value if plain else None  # type: ignore[attr-defined]
-
-
-def lifted(value: Any) -> Variable:
-    """A variable for what symbolic arithmetic gave."""
-    if isinstance(value, SymNumber):
-        return NumberVariable(value, value.hint)
-    if isinstance(value, tuple):
-        return TupleVariable([lifted(item) for item in value])
-    from .fold import wrapped
-
-    return wrapped(value)

@@ -193,6 +193,8 @@ def apply_unary(vm: Interpreter, op: str, variable: Variable) -> Variable:
     value = vm.look(variable)
     if isinstance(value, TensorVariable):
         return vm.operators.method(value, f"__{name}__", [])
+    if name == "invert" and isinstance(value, Constant) and type(value.value) is bool:
+        raise Break("operation", what="~ of a bool")  # CPython 3.12 warns of it
     return folded(vm, f"unary {name}", function, value)
 
 
