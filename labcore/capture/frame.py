@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 # What to do with the value a callee returns, its frame being gone: push something on the caller's
 # stack, or enter another callee. Gives the offset to go on at in the caller, None for the next.
 Continuation = Callable[["Interpreter", Variable], "int | None"]
+# What to do instead when a callee raises an exception of a class; as a continuation does.
+Rescue = tuple[type[BaseException], Callable[["Interpreter"], "int | None"]]
 POLYFILLS = str(Path(__file__).with_name("polyfills"))
 
 
@@ -34,8 +36,8 @@ class SymbolicFrame:
 
     `exc` is the exception being handled.  `home` is the check's name of the real frame that this
     one goes on from, with `initial` for what it held; both are empty for a frame entered here.
-    `then` takes what it returns, instead of the caller's stack; `began` is the step that entered
-    it.
+    `then` takes what it returns, instead of the caller's stack, and `rescues` what it raises;
+    `began` is the step that entered it.
     """
 
     code: CodeType
@@ -47,6 +49,7 @@ class SymbolicFrame:
     home: str = ""
     initial: tuple[Variable, ...] = ()
     then: Continuation | None = None
+    rescues: list[Rescue] = field(default_factory=list)
     began: int = 0
     table: Bytecode = field(init=False)
 

@@ -48,7 +48,15 @@ METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys)
 LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
 VARYING = int, float, str, range  # constants of these may be another value each time
 SYMBOLIC = int, float  # and these can be inputs of the graph
-BY_IDENTITY = (BuiltinFunctionType, type, ModuleType, Op, dtypes.dtype, *METHOD_DESCRIPTORS)
+BY_IDENTITY = (
+    BuiltinFunctionType,
+    type,
+    ModuleType,
+    Op,
+    dtypes.dtype,
+    type(NotImplemented),
+    *METHOD_DESCRIPTORS,
+)
 
 
 class Looker(Contents):

@@ -9,6 +9,7 @@ Invariant: the order is CPython's: data descriptors of the class, the instance, 
 
 from __future__ import annotations
 
+import abc
 import enum
 import functools
 from dataclasses import dataclass, field
@@ -77,6 +78,16 @@ def instance(vm: Interpreter, variable: Variable) -> Instance | None:
     return None
 
 
+def asked(vm: Interpreter, variable: Variable) -> Instance | None:
+    """An object of the user's; a class is one, too, if its metaclass has methods of its own."""
+    known = instance(vm, variable)
+    if known is None and isinstance(variable, Constant):
+        meta = type(variable.value)
+        if issubclass(meta, type) and meta not in (type, abc.ABCMeta):
+            return Instance(variable, meta)
+    return known
+
+
 # ---- instances ----------------------------------------------------------------------------------
 
 
@@ -93,8 +104,8 @@ def find(vm: Interpreter, owner: Instance, name: str) -> Found:
         if fallback is None or not isinstance(missing.error, AttributeError):
             raise
         return Call(_method(vm, owner, "__getattr__", fallback), [Constant(name)])
-    if isinstance(found, Call) and fallback is not None:  # its AttributeError would ask, too
-        raise Break("attribute", name=name, what=f"a {cls.__name__} object")
+    if isinstance(found, Call) and fallback is not None:  # its AttributeError asks, too
+        found.otherwise = Call(_method(vm, owner, "__getattr__", fallback), [Constant(name)])
     return found
 
 

@@ -192,3 +192,28 @@ def test_a_data_descriptor_whose_class_changes():
     assert not watched(one, ones()) and watched(one, ones())
     Late.__set__ = lambda self, instance, value: None
     assert not watched(one, ones())
+
+
+def test_methods_that_operators_ask():
+    class Odd:
+        def __add__(self, other):
+            return other * 2
+
+    watched = Watched(lambda o, x: o + x, may_break=True)
+    assert not watched(Odd(), ones()) and watched(Odd(), ones())
+    Odd.__add__ = lambda self, other: NotImplemented
+    assert not watched(Odd(), ones())
+    Odd.__add__ = lambda self, other: other - 1
+    assert not watched(Odd(), ones())
+    watched = Watched(lambda o, x: x * (o == 1))
+    assert not watched(Odd(), ones())
+    Odd.__eq__ = lambda self, other: True
+    assert not watched(Odd(), ones())
+
+
+def test_two_objects_that_become_one():
+    watched = Watched(lambda a, b, x: x * (a == b) + a.own * b.own)
+    child = family()[1]
+    one, other = child(), child()
+    assert not watched(one, other, ones()) and watched(one, other, ones())
+    assert not watched(one, one, ones())

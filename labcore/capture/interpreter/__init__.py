@@ -8,8 +8,9 @@
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
     reductions.py     sum, min, sorted ...      texts.py        str, repr, f-strings
     polyfilled.py     builtins in Python        fold.py         constants, computed
-    identity.py       `is`
-    instances.py      classes that are called
+    identity.py       `is`                      enums.py        members of enums
+    instances.py      classes that are called   dunders.py      operators on objects
+    protocols.py      getattr, iter, next ...   object_builtins.py   len, abs, int ...
     attribute_access.py   x.name, x.name = ...
 """
 
@@ -30,3 +31,7 @@ from . import (
     type_calls as type_calls,
 )
 from .core import Captured as Captured, Interpreter as Interpreter
+
+# isort: split
+# And these come before some of those, for objects of the user's.
+from . import dunders as dunders, protocols as protocols

@@ -9,7 +9,7 @@ from ..frame import NULL, SymbolicFrame
 from ..objects import Found
 from ..variables import Call, Constant, Variable
 from .calls import call
-from .continuations import call_then
+from .continuations import call_then, settled
 from .core import Interpreter
 from .instances import super_of
 from .table import opcode
@@ -37,12 +37,11 @@ def _push(vm: Interpreter, frame: SymbolicFrame, found: Found, as_method: bool) 
         null: list[Variable] = [Constant(NULL)] if as_method else []
         frame.stack += [value, *null] if V13 else [*null, value]
 
-    if not isinstance(found, Call):
-        push(vm, found)
-    elif as_method:
-        call_then(vm, found.function, found.args, found.kwargs, push)
-    else:  # capture may stop inside of it: what it returns is all there is to push
+    if isinstance(found, Call) and not as_method and found.otherwise is None:
+        # Capture may stop inside of it: what it returns is all there is to push.
         call(vm, frame, found.function, found.args, found.kwargs)
+    else:
+        settled(vm, found, push)
 
 
 @opcode("STORE_ATTR", "DELETE_ATTR")

@@ -30,8 +30,10 @@ from ..variables import (
     Variable,
 )
 from .builtin_calls import call_builtin, call_method
+from .continuations import settled
 from .control import iterate
 from .core import Interpreter
+from .enums import call_enum, is_enum
 from .exception_values import is_exception_class
 from .exceptions import make_exception
 from .fold import python_value
@@ -109,14 +111,24 @@ def call(
     if isinstance(function, Constant) and is_exception_class(function.value):
         make_exception(vm, frame, function.value, args, kwargs)
         return
+    if isinstance(function, Constant) and is_enum(function.value):
+        frame.stack.append(call_enum(vm, function.value, args, kwargs))
+        return
     if isinstance(function, Constant) and makes_instances(vm, function.value):
         call_class(vm, frame, function.value, args, kwargs)
         return
+    if isinstance(function, Constant):
+        from .protocols import protocol_of  # late: its families of instructions call functions
+
+        protocol = protocol_of(vm, function.value, args, kwargs)
+        if protocol is not None:
+            protocol(vm, frame, args)
+            return
     result = _result(vm, function, args, kwargs)
-    if isinstance(result, Call):
+    if isinstance(result, Call) and result.otherwise is None:
         call(vm, frame, result.function, result.args, result.kwargs)
     else:
-        frame.stack.append(result)
+        settled(vm, result, lambda vm, value: frame.stack.append(value))
 
 
 def _substituted(vm: Interpreter, function: Variable) -> Variable:

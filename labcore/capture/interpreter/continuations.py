@@ -12,7 +12,9 @@ from __future__ import annotations
 from types import FunctionType
 
 from ..binding import bind
-from ..frame import Continuation
+from ..breaks import WouldRaise
+from ..classes import mro
+from ..frame import Continuation, Rescue
 from ..variables import Call, Variable
 from .core import Interpreter
 from .polyfilled import as_variable
@@ -24,13 +26,35 @@ def call_then(
     args: list[Variable],
     kwargs: dict[str, Variable],
     then: Continuation,
+    rescue: Rescue | None = None,
 ) -> int | None:
-    """Call, and hand what comes back to `then`. Gives what a handler is to give."""
+    """Call, and hand what comes back to `then`; or go on in `rescue` when it raises that. Gives
+    what a handler is to give."""
     from .calls import call  # late: it uses the families of instructions that use this
 
     depth = len(vm.frames)
-    call(vm, vm.frames[-1], function, args, kwargs)
+    try:
+        call(vm, vm.frames[-1], function, args, kwargs)
+    except WouldRaise as raised:
+        error = raised.variable.cls if raised.variable is not None else type(raised.error)
+        if rescue is None or rescue[0] not in mro(error):
+            raise
+        return rescue[1](vm)
+    if rescue is not None and len(vm.frames) > depth:
+        vm.frames[depth].rescues.append(rescue)
     return _go_on(vm, depth, then)
+
+
+def settled(
+    vm: Interpreter, found: Variable | Call, then: Continuation, rescue: Rescue | None = None
+) -> int | None:
+    """`then` with an attribute, once the function that gives it has been through."""
+    if not isinstance(found, Call):
+        return then(vm, found)
+    other, last = found.otherwise, rescue
+    if other is not None:
+        rescue = AttributeError, lambda vm: settled(vm, other, then, last)
+    return call_then(vm, found.function, found.args, found.kwargs, then, rescue)
 
 
 def _go_on(vm: Interpreter, depth: int, then: Continuation) -> int | None:
@@ -49,13 +73,6 @@ def _go_on(vm: Interpreter, depth: int, then: Continuation) -> int | None:
 
     entered.then = both
     return None
-
-
-def settled(vm: Interpreter, found: Variable | Call, then: Continuation) -> int | None:
-    """Hand a value to `then`, or what a call gives."""
-    if isinstance(found, Call):
-        return call_then(vm, found.function, found.args, found.kwargs, then)
-    return then(vm, found)
 
 
 def call_polyfill(

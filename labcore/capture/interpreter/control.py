@@ -12,6 +12,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import Continuation, SymbolicFrame
 from ..keys import key_variable
+from ..objects import instance
 from ..variables import (
     Constant,
     DictVariable,
@@ -22,7 +23,6 @@ from ..variables import (
     LiveIterator,
     MethodVariable,
     NumberVariable,
-    ObjectVariable,
     SetVariable,
     TensorVariable,
     TupleVariable,
@@ -31,6 +31,7 @@ from ..variables import (
 )
 from .continuations import call_then
 from .core import Interpreter
+from .enums import computed
 from .fold import is_plain
 from .identity import same
 from .table import opcode
@@ -65,7 +66,10 @@ def on_truth(
 ) -> int | None:
     """`decide` with bool(variable), whether or not a method of the user's has to be asked."""
     value = vm.look(variable)
-    if not isinstance(value, ObjectVariable):
+    members = computed(vm, ("__bool__", "__len__"), bool, value)
+    if members is not None:
+        return decide(truth(vm, members))
+    if instance(vm, value) is None:
         return decide(truth(vm, value))
     for name, answer in (("__bool__", _as_bool), ("__len__", _as_length)):
         method = special_method(vm, value, name)

@@ -14,7 +14,7 @@ Dynamo does the same in `symbolic_convert.py`, but restarts its analysis at ever
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import CellType, FunctionType
@@ -277,16 +277,21 @@ class Interpreter:
         if len(self.frames) == 1:
             self.result = value
             return
-        left, target = self.frames.pop(), None
-        caller = self.frames[-1]
-        if left.then is None:
-            caller.stack.append(value)
+        left = self.frames.pop()
+        then = left.then
+        if then is None:
+            self.go_on(left, lambda: self.frames[-1].stack.append(value))
         else:
-            try:
-                target = left.then(self, value)
-            except Break as stop:  # too late to stand inside of what has returned
-                stop.step = left.began if stop.step is None else min(stop.step, left.began)
-                raise
+            self.go_on(left, lambda: then(self, value))
+
+    def go_on(self, left: SymbolicFrame, act: Callable[[], int | None]) -> None:
+        """`left` is gone: its caller does `act`, and goes on where that says."""
+        caller = self.frames[-1]
+        try:
+            target = act()
+        except Break as stop:  # too late to stand inside of what has returned
+            stop.step = left.began if stop.step is None else min(stop.step, left.began)
+            raise
         if self.frames[-1] is caller:
             caller.offset = caller.table.after[caller.offset] if target is None else target
 

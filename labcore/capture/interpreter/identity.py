@@ -36,6 +36,8 @@ def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
     if a is b:
         return True
     value, other_value = _object(a), _object(b)
+    if a.home and b.home and type(value) is type(other_value) and value is not other_value:
+        _stay_different(vm, a, b)
     # what was made inside, by this very call, is nothing else's twin
     return value is not None and value is other_value
 
@@ -73,6 +75,16 @@ def _two_inputs(vm: Interpreter, a: Lazy, b: Lazy) -> bool:
             )
         )
     return hit
+
+
+def _stay_different(vm: Interpreter, a: Variable, b: Variable) -> None:
+    """Two objects that were looked at before: the same one in both places is another variant."""
+    words = f"{a.home!r} and {b.home!r} are now the same object"
+    code, origin = f"{a.home} is not {b.home}", vm.builder.origin
+    names = f"{a.home}, {b.home}"
+    vm.builder.add(
+        kinds.condition("DUPLICATE_INPUT", names, code, a.home, "different", words, origin)
+    )
 
 
 def _object(variable: Variable) -> Any:

@@ -7,6 +7,8 @@ anything else is a Break, and CPython says what is wrong.
 
 from __future__ import annotations
 
+import math
+import operator
 from typing import Any
 
 from .. import objects
@@ -14,6 +16,7 @@ from ..breaks import Break
 from ..polyfills import methods
 from ..variables import Call, Constant, FunctionVariable, MethodVariable, Variable
 from .core import Interpreter
+from .enums import computed
 from .polyfilled import as_variable
 
 Args = list[Variable]
@@ -29,20 +32,27 @@ SPECIAL: dict[Any, tuple[tuple[str, ...], Any]] = {
     str: (("__str__", "__repr__"), methods.text),
     repr: (("__repr__",), methods.text),
     format: (("__format__", "__str__", "__repr__"), methods.text),
-    hash: (("__hash__",), methods.length),
+    hash: (("__hash__",), methods.hashed),
+    operator.index: (("__index__",), methods.integer),
+    math.floor: (("__floor__",), None),
+    math.ceil: (("__ceil__",), None),
+    math.trunc: (("__trunc__",), None),
 }
 
 
 def is_object(vm: Interpreter, variable: Variable) -> bool:
-    return objects.instance(vm, vm.look(variable)) is not None
+    return objects.asked(vm, vm.look(variable)) is not None
 
 
-def on_object(vm: Interpreter, function: Any, args: Args) -> Call:
+def on_object(vm: Interpreter, function: Any, args: Args) -> Variable | Call:
     """function(*args). Raises Break for a builtin that asks no method in Python."""
     first, *rest = args
     if function is bool:
         return Call(as_variable(methods.truth), args)
     names, check = SPECIAL.get(function, ((), None))
+    members = computed(vm, names, function, *map(vm.look, args)) if names else None
+    if members is not None:
+        return members
     for name in names:
         method = python_method(vm, first, name)
         if method is None:
@@ -56,12 +66,13 @@ def on_object(vm: Interpreter, function: Any, args: Args) -> Call:
 
 
 def python_method(vm: Interpreter, variable: Variable, name: str) -> Variable | None:
-    """The method of the object's class, if it is one in Python."""
-    known = objects.instance(vm, vm.look(variable))
+    """The method of the object's class; None when there is none but `object`'s. Raises Break for
+    one in C."""
+    known = objects.asked(vm, vm.look(variable))
     if known is None:
         return None
     entry = vm.classes.entry(known.cls, name)
-    if entry is None or entry.where is object:
+    if entry is None or entry.where in (object, type):
         return None
     found = objects.special(vm, known, name)
     inner = found.function if isinstance(found, MethodVariable) else found

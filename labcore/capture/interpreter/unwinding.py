@@ -11,6 +11,8 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from ..breaks import Break, WouldRaise
+from ..classes import mro
+from ..frame import SymbolicFrame
 from ..variables import Constant, ExceptionVariable, Lazy, Variable
 
 if TYPE_CHECKING:
@@ -28,7 +30,7 @@ def being_handled(vm: Interpreter) -> Variable | None:
 
 def unwind(vm: Interpreter, raised: WouldRaise) -> None:
     """Stand at the handler. Raises WouldRaise where there is none."""
-    if not any(frame.table.handler(frame.offset) for frame in vm.frames):
+    if not any(frame.rescues or frame.table.handler(frame.offset) for frame in vm.frames):
         raise raised
     if any(_closes(value) for frame in vm.frames for value in frame.stack):
         raise Break("exception-caught")
@@ -48,7 +50,20 @@ def unwind(vm: Interpreter, raised: WouldRaise) -> None:
             return
         if len(vm.frames) == 1:
             raise raised
-        vm.frames.pop()
+        if _rescued(vm, vm.frames.pop(), error):
+            return
+
+
+def _rescued(vm: Interpreter, left: SymbolicFrame, error: ExceptionVariable) -> bool:
+    """The instruction that called it may be waiting for this: a loop for StopIteration ..."""
+    instead = next((act for kind, act in left.rescues if kind in mro(error.cls)), None)
+    if instead is None:
+        return False
+    try:
+        vm.go_on(left, lambda: instead(vm))
+    except WouldRaise as another:
+        unwind(vm, another)
+    return True
 
 
 def _closes(variable: Variable) -> bool:

@@ -23,8 +23,14 @@ def integer(method: Any) -> Any:
     return result
 
 
+def hashed(method: Any) -> Any:
+    result = method()
+    if type(result) is not int or not -(2**63) <= result < 2**63:
+        refuse()
+    return -2 if result == -1 else result
+
+
 def length(method: Any) -> Any:
-    """Of an object; or its hash, where that is not changed by CPython."""
     result = method()
     if type(result) is not int or not 0 <= result < 2**61 - 1:
         refuse()

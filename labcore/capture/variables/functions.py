@@ -67,8 +67,9 @@ class SuperVariable(Variable):
 @dataclass(eq=False, slots=True)
 class Call:
     """No value yet: what this call of a Python function will give, once the interpreter has been
-    through it."""
+    through it. `otherwise`: what is asked when it raises AttributeError."""
 
     function: Variable
     args: list[Variable]
     kwargs: dict[str, Variable] = field(default_factory=dict)
+    otherwise: Call | None = None

@@ -151,7 +151,6 @@ class _Rank:
         return self.rank < other.rank
 
 
-@pending("new-object: an object of class _Rank is made; operation: <= of a _Rank object...")
 def total_ordering(x):
     return _Rank(1) <= _Rank(2), _Rank(3) > _Rank(2), _Rank(1) >= _Rank(2), x
 

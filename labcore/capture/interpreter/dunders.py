@@ -1,0 +1,302 @@
+"""Operators and instructions on objects of the user's classes: their own methods, inlined.
+
+In: an instruction one of whose operands is such an object.  Out: the frame of the method that
+Python would call, with a continuation for what it returns.
+Invariant: who is asked, in which order, and what NotImplemented leads to is as in CPython; a method
+in C of such a class is not followed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from ..breaks import Break, WouldRaise
+from ..bytecode import Instruction
+from ..classes import mro
+from ..frame import SymbolicFrame
+from ..variables import (
+    Constant,
+    SliceVariable,
+    TensorVariable,
+    Variable,
+)
+from .continuations import call_then
+from .control import on_truth
+from .core import Interpreter
+from .enums import as_number, computed
+from .identity import same
+from .object_builtins import is_object, python_method
+from .operators import BINARY, COMPARE, UNARY, binary
+from .table import HANDLERS
+from .type_calls import type_of
+
+Operands = list[Variable]
+OnObjects = Callable[[Interpreter, SymbolicFrame, Instruction, Operands], "int | None"]
+Then = Callable[[Variable], "int | None"]
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One method to ask; `negated`: its answer is turned round, as != does with __eq__'s."""
+
+    method: Variable
+    argument: Variable
+    negated: bool = False
+
+
+def on_objects(name: str, count: int, *asked: int) -> Callable[[OnObjects], OnObjects]:
+    """The instruction takes `count` operands from the stack; when one of those `asked` is an
+    object, this comes first."""
+
+    def register(ours: OnObjects) -> OnObjects:
+        others = HANDLERS[name]
+
+        def handle(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+            operands = frame.stack[len(frame.stack) - count :]
+            for place in asked:
+                operands[place] = vm.look(operands[place])
+            if not any(is_object(vm, operands[place]) for place in asked):
+                return others(vm, frame, ins)
+            frame.pop(count)
+            return ours(vm, frame, ins, operands)
+
+        HANDLERS[name] = handle
+        return ours
+
+    return register
+
+
+def ask(
+    vm: Interpreter,
+    attempts: list[Attempt],
+    then: Then,
+    otherwise: Callable[[], int | None],
+) -> int | None:
+    """Call one method after the other until one does not give NotImplemented."""
+    if not attempts:
+        return otherwise()
+    first, *rest = attempts
+
+    def answered(vm: Interpreter, value: Variable) -> int | None:
+        value = vm.look(value)
+        if isinstance(value, Constant) and value.value is NotImplemented:
+            return ask(vm, rest, then, otherwise)
+        if first.negated:
+            return on_truth(vm, value, lambda true: then(Constant(not true)))
+        return then(value)
+
+    return call_then(vm, first.method, [first.argument], {}, answered)
+
+
+def pushing(frame: SymbolicFrame) -> Then:
+    return lambda value: frame.stack.append(value)
+
+
+# ---- arithmetic ---------------------------------------------------------------------------------
+
+
+@on_objects("BINARY_OP", 2, 0, 1)
+def binary_op(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    symbol, in_place = ins.arg
+    return calculate(vm, symbol, *operands, then=pushing(frame), in_place=in_place)
+
+
+def calculate(
+    vm: Interpreter, symbol: str, a: Variable, b: Variable, *, then: Then, in_place: bool = False
+) -> int | None:
+    """a symbol b."""
+    name, function = BINARY[symbol]
+    members = computed(vm, (f"__{name}__", f"__r{name}__"), function, a, b)
+    if members is not None:
+        return then(members)
+    if isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
+        numbers = as_number(a), as_number(b)
+        if not any(is_object(vm, number) for number in numbers):
+            return then(binary(vm, symbol, *numbers))
+    attempts = _arithmetic(vm, name, a, b)
+    own = python_method(vm, a, f"__i{name}__") if in_place else None
+    if own is not None:
+        attempts.insert(0, Attempt(own, b))
+
+    def refuse() -> int | None:
+        if not is_object(vm, a) and symbol in "%*":  # texts format, sequences repeat
+            raise Break("operation", what=f"{symbol} of a {a.kind} and a {b.kind}")
+        names = " and ".join(f"{type_of(vm, v).__name__!r}" for v in (a, b))
+        sign = f"{symbol}=" if in_place else "** or pow()" if symbol == "**" else symbol
+        raise WouldRaise(TypeError(f"unsupported operand type(s) for {sign}: {names}"))
+
+    return ask(vm, attempts, then, refuse)
+
+
+def _arithmetic(vm: Interpreter, name: str, a: Variable, b: Variable) -> list[Attempt]:
+    """The left operand is asked first, unless the right one's class is derived from its class and
+    reflects in a way of its own."""
+    left, right = python_method(vm, a, f"__{name}__"), python_method(vm, b, f"__r{name}__")
+    kinds = type_of(vm, a), type_of(vm, b)
+    first = [] if left is None else [Attempt(left, b)]
+    if right is None or kinds[0] is kinds[1]:
+        return first
+    second = [Attempt(right, a)]
+    return [*second, *first] if _overrides(vm, f"__r{name}__", *kinds) else [*first, *second]
+
+
+def _overrides(vm: Interpreter, name: str, base: type, derived: type) -> bool:
+    if not any(place is base for place in mro(derived)[1:]):
+        return False
+    one, other = vm.classes.entry(base, name), vm.classes.entry(derived, name)
+    return other is not None and (one is None or one.raw is not other.raw)
+
+
+@on_objects("UNARY_NEGATIVE", 1, 0)
+@on_objects("UNARY_INVERT", 1, 0)
+def unary_op(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    return negate(vm, frame, ins.op, operands[0])
+
+
+@on_objects("INTRINSIC", 1, 0)
+def intrinsic(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    if ins.arg != "UNARY_POSITIVE":
+        raise Break("operation", what=f"{ins.arg} of a {operands[0].kind}")
+    return negate(vm, frame, ins.arg, operands[0])
+
+
+def negate(vm: Interpreter, frame: SymbolicFrame, op: str, value: Variable) -> int | None:
+    name, function = UNARY[op]
+    members = computed(vm, (f"__{name}__",), function, value)
+    if members is not None:
+        frame.stack.append(members)
+        return None
+    own = python_method(vm, value, f"__{name}__")
+    if own is None:
+        sign = {"neg": "-", "pos": "+", "invert": "~"}[name]
+        kind = type_of(vm, value).__name__
+        raise WouldRaise(TypeError(f"bad operand type for unary {sign}: {kind!r}"))
+    return call_then(vm, own, [], {}, lambda vm, result: frame.stack.append(result))
+
+
+# ---- comparisons --------------------------------------------------------------------------------
+
+
+@on_objects("COMPARE_OP", 2, 0, 1)
+def compare_op(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    symbol, as_bool = ins.arg
+
+    def push(value: Variable) -> int | None:
+        if not as_bool:
+            frame.stack.append(value)
+            return None
+        return on_truth(vm, value, lambda true: frame.stack.append(Constant(true)))
+
+    return compare_objects(vm, symbol, *operands, then=push)
+
+
+def compare_objects(
+    vm: Interpreter, symbol: str, a: Variable, b: Variable, *, then: Then
+) -> int | None:
+    """a symbol b."""
+    name, mirrored, function = COMPARE[symbol]
+    members = computed(vm, (f"__{name}__", f"__{mirrored}__"), function, a, b)
+    if members is not None:
+        return then(members)
+    attempts = [*_comparison(vm, name, a, b), *_comparison(vm, mirrored, b, a)]
+    kinds = type_of(vm, a), type_of(vm, b)
+    if any(place is kinds[0] for place in mro(kinds[1])[1:]):  # derived: asked first
+        attempts = [*_comparison(vm, mirrored, b, a), *_comparison(vm, name, a, b)]
+
+    def by_identity() -> int | None:
+        if symbol in ("==", "!="):
+            return then(Constant(same(vm, a, b) == (symbol == "==")))
+        names = " and ".join(f"{kind.__name__!r}" for kind in kinds)
+        raise WouldRaise(TypeError(f"{symbol!r} not supported between instances of {names}"))
+
+    return ask(vm, attempts, then, by_identity)
+
+
+def _comparison(vm: Interpreter, name: str, a: Variable, b: Variable) -> list[Attempt]:
+    """What `a` is asked. Without an `__ne__` of its own it turns the answer of `__eq__` round."""
+    own = python_method(vm, a, f"__{name}__")
+    if own is not None:
+        return [Attempt(own, b)]
+    equals = python_method(vm, a, "__eq__") if name == "ne" else None
+    return [] if equals is None else [Attempt(equals, b, negated=True)]
+
+
+# ---- items --------------------------------------------------------------------------------------
+
+
+def _item_method(vm: Interpreter, owner: Variable, name: str, what: str) -> Variable:
+    own = python_method(vm, owner, name)
+    if own is None:
+        kind = type_of(vm, owner).__name__
+        raise WouldRaise(TypeError(f"{kind!r} object {what}"))
+    return own
+
+
+def _discard(vm: Interpreter, value: Variable) -> None:
+    pass
+
+
+@on_objects("BINARY_SUBSCR", 2, 0)
+def binary_subscr(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    owner, key = operands
+    own = _item_method(vm, owner, "__getitem__", "is not subscriptable")
+    return call_then(vm, own, [key], {}, lambda vm, value: frame.stack.append(value))
+
+
+@on_objects("BINARY_SLICE", 3, 0)
+def binary_slice(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    owner, start, stop = operands
+    key = SliceVariable((start, stop, Constant(None)))
+    return binary_subscr(vm, frame, ins, [owner, key])
+
+
+@on_objects("STORE_SUBSCR", 3, 1)
+def store_subscr(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    value, owner, key = operands
+    own = _item_method(vm, owner, "__setitem__", "does not support item assignment")
+    return call_then(vm, own, [key, value], {}, _discard)
+
+
+@on_objects("STORE_SLICE", 4, 1)
+def store_slice(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    value, owner, start, stop = operands
+    key = SliceVariable((start, stop, Constant(None)))
+    return store_subscr(vm, frame, ins, [value, owner, key])
+
+
+@on_objects("DELETE_SUBSCR", 2, 0)
+def delete_subscr(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    owner, key = operands
+    own = _item_method(vm, owner, "__delitem__", "does not support item deletion")
+    return call_then(vm, own, [key], {}, _discard)
+
+
+@on_objects("CONTAINS_OP", 2, 1)
+def contains_op(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    item, owner = operands
+    own = python_method(vm, owner, "__contains__")
+    if own is None:
+        raise Break("operation", what=f"in of a {owner.kind}")
+    push = lambda true: frame.stack.append(Constant(true != bool(ins.arg)))
+    return call_then(vm, own, [item], {}, lambda vm, value: on_truth(vm, value, push))
