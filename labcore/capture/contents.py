@@ -15,6 +15,7 @@ from .breaks import Break, WouldRaise
 from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
 from .numbers import Numbers, Varying, lifted
+from .peeking import apart, goes_over, peek
 from .variables import (
     DictVariable,
     Lazy,
@@ -50,7 +51,7 @@ class Contents:
         """`owner` changes now; the real one does at the end of the region. Raises Break where a
         real iterator is on its way through it: that would see other items."""
         live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
-        if owner.outside and any(sequence(iterator.value) is owner.value for iterator in live):
+        if owner.outside and any(goes_over(iterator.value, owner.value) for iterator in live):
             raise Break("mutation", what=f"a {owner.kind} that is being iterated")
         self.effects.write(owner, template, *parts)
 
@@ -83,12 +84,21 @@ class Contents:
 
     # ---- real iterators ----
 
+    def moved(self) -> list[LiveIterator]:
+        """Those that something was taken from."""
+        live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
+        return [iterator for iterator in live if iterator.taken or iterator.ended]
+
     def next_item(self, iterator: LiveIterator) -> Variable | None:
         """The next item of a real iterator, or None; guarded by there being one."""
         if iterator.ended:
             return None
-        if any(sequence(iterator.value) is changed.value for changed in self.effects.written):
-            raise Break("mutation", what="a list that is being iterated")
+        written = [changed for changed in self.effects.written if changed.outside]
+        if any(goes_over(iterator.value, changed.value) for changed in written):
+            raise Break("mutation", what="what is being iterated")
+        others = [moved.value for moved in self.moved() if moved is not iterator]
+        if not apart(iterator.value, *others):
+            raise Break("operation", what="an iterator that another one takes from")
         ahead = peek(iterator.value, iterator.taken + 1)
         name, taken = iterator.source.name, iterator.taken
         function = self.builder.constant(peek, "peek")
@@ -240,15 +250,3 @@ class Contents:
         self.builder.add(
             kinds.condition(type_, name, code, home, expected, words, self.builder.origin)
         )
-
-
-def sequence(iterator: Any) -> Any:
-    """What a list's, tuple's or range's iterator goes over."""
-    return iterator.__reduce__()[1][0]
-
-
-def peek(iterator: Any, count: int) -> list[Any]:
-    """The next items of a list, tuple or range iterator, at most `count`, without taking them."""
-    parts = iterator.__reduce__()
-    items, at = parts[1][0], parts[2] if len(parts) > 2 and parts[2] else 0
-    return list(items[at : at + count])

@@ -23,9 +23,10 @@ from ..tensor.size import Size
 from .breaks import Break
 from .callables import means_something
 from .classes import Classes
-from .contents import Contents, sequence
+from .contents import Contents
 from .effects import Effects
 from .numbers import Numbers, Varying
+from .peeking import apart, can_peek, goes_over
 from .variables import (
     CellVariable,
     Constant,
@@ -45,7 +46,6 @@ from .variables import (
 )
 
 METHOD_DESCRIPTORS = (type(str.join), type(object.__init__), type(dict.fromkeys))
-LIVE_ITERATORS: tuple[type, ...] = (type(iter([])), type(iter(())), type(iter(range(1))))
 VARYING = int, float, str, range  # constants of these may be another value each time
 SYMBOLIC = int, float  # and these can be inputs of the graph
 BY_IDENTITY = (
@@ -136,7 +136,7 @@ class Looker(Contents):
             return DictVariable({}, False, value=value, source=source, home=home)
         if kind is set:
             return SetVariable(set(), False, value=value, source=source, home=home)
-        if kind in LIVE_ITERATORS:
+        if can_peek(value):
             return LiveIterator(value, source, home=home)
         if kind is devices.device:
             return self._device(source, value, home)
@@ -282,14 +282,26 @@ class Looker(Contents):
             if len(group) > 1 and any(variable in alone for variable in group):
                 self._different(group)
         for written in self.effects.written:
-            for iterator in self.known.values():
-                if isinstance(written, ListVariable) and isinstance(iterator, LiveIterator):
+            if isinstance(written, (ListVariable, DictVariable, SetVariable)):
+                for iterator in self.moved():
                     self._not_iterated(written, iterator)
 
-    def _not_iterated(self, changed: ListVariable, iterator: LiveIterator) -> None:
+    def _iterators_apart(self) -> None:
+        """What is taken from one iterator is not taken from another."""
+        moved = self.moved()
+        if len(moved) > 1 or any(type(iterator.value) is zip for iterator in moved):
+            homes = ", ".join(iterator.home for iterator in moved)
+            code = f"{self.builder.constant(apart, 'apart')}({homes})"
+            names = ", ".join(iterator.source.name for iterator in moved)
+            words = f"{names}: one iterator takes from another"
+            self.builder.add(
+                kinds.condition("ITERATOR_MATCH", names, code, moved[0].home, "apart", words, None)
+            )
+
+    def _not_iterated(self, changed: Mutable, iterator: LiveIterator) -> None:
         """A real iterator that is peeked at goes over another list than the one that changes."""
-        function, name = self.builder.constant(sequence, "sequence"), changed.place.name
-        code = f"{function}({iterator.home}) is not {changed.home}"
+        function, name = self.builder.constant(goes_over, "goes_over"), changed.place.name
+        code = f"not {function}({iterator.home}, {changed.home})"
         words = f"{name!r} is being iterated now"
         self.builder.add(
             kinds.condition("ITERATOR_MATCH", name, code, changed.home, "another", words, None)
@@ -309,6 +321,7 @@ class Looker(Contents):
     def finish(self) -> None:
         """What only all tensors together decide."""
         self._each_its_own()
+        self._iterators_apart()
         homes = [t.home for t in self.tensors]
         if len(homes) > 1:
             self._all_different(homes)
