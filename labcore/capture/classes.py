@@ -51,8 +51,19 @@ def has_dictionary(cls: type) -> bool:
     return type.__dict__["__dictoffset__"].__get__(cls) != 0
 
 
+_read: set[int] = set()  # ids of classes of the lab whose Python is read like the user's
+
+
+def read_class(cls: type) -> type:
+    """Have capture read the Python of a class of the lab; a decorator."""
+    _read.add(id(cls))
+    return cls
+
+
 def is_fixed(cls: type) -> bool:
     """Can nobody change this class?"""
+    if id(cls) in _read:
+        return False
     return bool(cls.__flags__ & IMMUTABLE_TYPE) or (
         str(_dictionary(cls).get("__module__")).partition(".")[0] == OURS
     )

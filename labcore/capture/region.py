@@ -65,6 +65,7 @@ class Region:
     ends: list[tuple[CodeType, int]] = field(default_factory=list)  # where frames stand at `stop`
     watch: Watch | None = None  # who looked on
     numbers: Numbers | None = None  # those that are inputs of the graph
+    strict: bool = False  # it ends under error_on_graph_break(True)
 
     @property
     def symbolic(self) -> bool:
@@ -160,7 +161,7 @@ def _region(vm: Interpreter) -> Region:
     body = [*call, *way_out.lines, last]
     builder.origin = None  # what a backend assumes has no instruction of its own
     region = Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
-    region.numbers = vm.looker.numbers
+    region.numbers, region.strict = vm.looker.numbers, vm.strict
     if vm.watch is not None:
         region.watch = vm.watch
         region.ends = [(frame.code, frame.offset) for frame in vm.frames] if stop else []
@@ -184,7 +185,7 @@ def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None
         raised.origin = vm.origin()
         raised.let_go()
     region = Region(vm.builder, vm.parameters, None, [], stop, ["return EAGER"], eager=True)
-    region.raises, region.watch = raised, vm.watch
+    region.raises, region.watch, region.strict = raised, vm.watch, vm.strict
     return region
 
 

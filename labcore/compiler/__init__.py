@@ -5,7 +5,8 @@ state.py       one compiled function        build.py       capture, backend, var
 graphs.py      equal graphs are one         drive.py       from region to region
 points.py      places where regions begin   frames.py      compile ids
 backends.py    backends by name             pipeline.py    the built-in ones
-disable.py, allow.py  said by user code     stance.py      how much is compiled
+disable.py, allow.py, on_break.py  said by user code
+stance.py      how much is compiled         limit.py, counters.py
 explain.py, logs.py   readers of the trace  exc.py         errors
 """
 
@@ -26,6 +27,7 @@ from .disable import (
 )
 from .explain import explain as explain
 from .logs import activate_from_environment, set_logs as set_logs
+from .on_break import error_on_graph_break as error_on_graph_break
 from .stance import set_stance as set_stance
 from .state import reset as reset
 

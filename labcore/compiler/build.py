@@ -45,7 +45,7 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         region = capture(function, slots, varying=point.varying)
     seconds = time.perf_counter() - start
     point.state.catches |= region.catches
-    if region.stop is not None and options.fullgraph:
+    if region.stop is not None and (options.fullgraph or region.strict):
         trace.emit(region.stop.event())
         raise Unsupported(region.stop)
     module, graphs = region.graph_module, point.state.graphs

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Frame, Stop, leave, run_rest, step
+from ..capture.steps import unwind
 from ..guards import EAGER, MISS, Variant
+from .exc import CompileError
 from .points import Point
 from .telling import run_rest_watched, step_watched
 
@@ -46,6 +48,9 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
                 outcome = point.cache.first(frames)
                 if outcome is MISS:
                     outcome = point.find((frames,))
+        except CompileError as error:  # it comes from where the frames stand, and a handler of
+            outcome = EAGER  # the user's is CPython's to run
+            unwind(frames, error.with_traceback(None), mark=True)
         except Exception as error:
             outcome = state.failed(error)
     leave(frames, 0)

@@ -29,6 +29,7 @@ from ..frames import Frame
 from ..looking import Looker
 from ..numbers import NOTHING_VARIES, Varying
 from ..operators import OperatorCalls
+from ..strictness import strict
 from ..variables import (
     Constant,
     DictVariable,
@@ -83,6 +84,7 @@ class Interpreter:
         self.maybe_unbound: set[Variable] = set()
         self.born: dict[Variable, int] = {}  # the step that put a variable on a stack
         self.step, self.catches = 0, False
+        self.strict = strict()  # is a break here an error?
         self.result: Variable | None = None
         self.frames: list[SymbolicFrame] = []
         self.function, self.values = function, values

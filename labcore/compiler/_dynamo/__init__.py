@@ -15,6 +15,7 @@ from ..disable import (
     skip_frame as skip_frame,
 )
 from ..explain import explain as explain
+from ..on_break import error_on_graph_break as error_on_graph_break
 from ..stance import set_stance as set_stance
 from ..state import reset as reset
 from . import testing as testing, utils as utils
