@@ -41,17 +41,20 @@ class Listings:
         self.all: list[Listing] = []
 
     def add(self, file: str, first: int, name: str, needed: int = 0) -> int:
-        """The number of the listing that has these lines. Where no source can be read, lines up to
-        `needed` are empty.
+        """The number of the listing that has these lines. Where no source can be read, the lines
+        up to `needed` are empty.
         """
-        for number, listing in enumerate(self.all):
-            if listing.holds(file, first):
-                return number
-        lines, indent = source_of(file, first)
-        if not lines:
-            lines = [f"# {name}: no source"] + [""] * max(0, needed - first)
-        self.all.append(Listing(file, name.rsplit(".", 1)[-1], first, lines, indent))
-        return len(self.all) - 1
+        number = next((n for n, known in enumerate(self.all) if known.holds(file, first)), None)
+        if number is None:
+            number = len(self.all)
+            lines, indent = source_of(file, first)
+            self.all.append(Listing(file, name.rsplit(".", 1)[-1], first, lines, indent))
+            if not lines:
+                lines.append(f"# {name}: no source")
+        listing = self.all[number]
+        if listing.lines[0].endswith(": no source"):
+            listing.lines += [""] * (needed - first - len(listing.lines) + 1)
+        return number
 
     def find(self, file: str, line: int) -> Json | None:
         """The place of a line, if a listing has it."""

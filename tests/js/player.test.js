@@ -95,3 +95,14 @@ test("every word exists in both languages and fills the same holes", () => {
   }
   assert.throws(() => tongue("en")("no such key"), /no word/);
 });
+
+test("steps asked for faster than they play are caught up with", () => {
+  const env = { total: 20, beatMs: 1000, reduced: false };
+  let state = START;
+  for (let n = 0; n < 8; n++) state = advance(state, { type: "step" }, env);
+  let ticks = 0;
+  while (state.goal !== null && ticks++ < 1000)
+    state = advance(state, { type: "tick", ms: 50 }, env);
+  assert.equal(state.p, 8);
+  assert.ok(ticks < 80, `${ticks} ticks of 50 ms for 8 beats`);
+});

@@ -193,3 +193,13 @@ def test_the_still_picture_travels_beside_the_widget():
     widget = TraceStepper(block, ONES, ONES)
     data, _ = widget._repr_mimebundle_()
     assert data["text/plain"] == repr(widget) and data["image/svg+xml"] == widget.picture()
+
+
+def test_code_that_was_generated_has_lines_but_no_text():
+    scope: dict = {}
+    exec("def made(x):\n    y = x + 1\n    return y * 2\n", scope)
+    widget = TraceStepper(scope["made"], ONES)
+    (listing,) = widget.trace["listings"]
+    assert listing["lines"] == ["# made: no source", "", ""]
+    assert {e["at"]["line"] for e in beats(widget)} >= {1, 2}
+    ElementTree.fromstring(widget.picture())

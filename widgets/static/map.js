@@ -216,7 +216,7 @@ const NOW = {
     const ops = operators(regionOf(trace, e.region));
     const { line } = e.at;
     if (!ops.length) return words("map_run_none", { region: e.region, line });
-    return words("map_run", { region: e.region, line, count: ops.length });
+    return words("map_run", { region: e.region, line, ops: words.some("n_ops", ops.length) });
   },
   break({ e, trace, words }) {
     const { what, line } = trace.breaks[e.break];

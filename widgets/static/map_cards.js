@@ -2,7 +2,7 @@
 // break (why, what would flip it, the state handed over).
 // In: a trace.  Out: cards, built once, painted at each moment.
 
-import { h, put, rich, text } from "./dom.js";
+import { h, own, put, rich, text } from "./dom.js";
 import { graphPicture, lightNodes } from "./graph.js";
 import { segmented } from "./lab.js";
 import { operators } from "./map.js";
@@ -17,7 +17,7 @@ const paragraph = (value) => {
 export function regionCard(trace, region, words, pick, form) {
   const tint = trace.regions.indexOf(region) % 2;
   const ops = operators(region);
-  const counts = words("counts_region", {
+  const counts = words(region.kernels.length ? "counts_kernels" : "counts_region", {
     ops: words.some("n_ops", ops.length),
     guards: words.some("n_guards", region.guards),
     kernels: words.some("n_kernels", region.kernels.length),
@@ -82,13 +82,16 @@ function bytecode(trace, region, words, pick) {
   const rows = region.bytecode.map(row);
   const label = `${words("as_bytecode")}: ${region.title}`;
   const table = h("table", {}, h("tbody", {}, rows));
-  return h("div", { class: "bm-bytecode", tabindex: 0, role: "group", "aria-label": label }, table);
+  const room = { class: "bm-bytecode", tabindex: 0, role: "group", "aria-label": label };
+  return own(h("div", room, table));
 }
 
 /** The kernels that a region launches, in order. */
 function kernels(region, words) {
   if (!region.kernels.length) return null;
-  const list = region.kernels.map((name) => h("li", {}, h("code", {}, name.replaceAll("_", "_\u200b"))));
+  const list = region.kernels.map((name) =>
+    h("li", {}, h("code", {}, name.replaceAll("_", "_\u200b"))),
+  );
   return h("div", {}, h("h5", {}, words("kernels_of")), h("ol", { class: "bm-kernels" }, list));
 }
 

@@ -74,6 +74,7 @@ function tick(state, beats, { total, reduced }) {
   if (!state.playing) {
     if (state.goal === null) return state;
     const away = state.goal - state.p;
+    beats *= Math.max(1, Math.abs(away)); // who steps fast is not made to wait
     if (Math.abs(away) <= beats) return { ...state, p: state.goal, goal: null };
     return { ...state, p: state.p + Math.sign(away) * beats };
   }

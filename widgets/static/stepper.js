@@ -88,7 +88,7 @@ export function stateAt(trace, p) {
     f,
     at,
     event,
-    place: placeAt(events, event ? at : 0),
+    place: placeAt(trace, event ? at : 0),
     t: f > 0 ? ease(part(f, 0, MOVE)) : 1,
     over,
     taken: step && !over ? step.before.length - kept : 0,
@@ -98,10 +98,16 @@ export function stateAt(trace, p) {
   };
 }
 
-/** The line that capture stands at: the last instruction's, or before all the first one's. */
-function placeAt(events, at) {
+/** The line that capture stands at: the last instruction's, at the end that of the break. */
+function placeAt({ events, listings, stop }, at) {
   const last = events.slice(0, at + 1).findLast((e) => e.kind === "step");
-  return { on: events[at]?.kind === "step", stops: Boolean(last?.stops), ...last?.at };
+  const here = { code: 0, line: listings[0].first, ...last?.at };
+  if (events[at]?.kind === "step") return { ...here, on: true, stops: Boolean(last.stops) };
+  if (!stop?.line || !last) return { ...here, on: false, stops: false };
+  const { first, lines } = listings[here.code];
+  const inside = stop.line >= first && stop.line < first + lines.length;
+  const line = inside ? stop.line : here.line;
+  return { ...here, line, at: line === here.line ? here.at : null, on: false, stops: inside };
 }
 
 /** What moves in a beat: from and to are "local:x", "stack", "node:add", "guards" or "frame". */
@@ -139,6 +145,7 @@ export function nextNode(trace, p) {
 
 // ---- the sentences ------------------------------------------------------------------------------
 
+const STATE = "global state"; // what the first guard is about: grad mode, default dtype
 const sentence = (t) => t.replace(/[.。]$/, "");
 const argumentOf = (e) => e.text.replace(/^\S+ ?/, "").replace(/^NULL \+ | \+ NULL(\|self)?$/g, "");
 
@@ -160,7 +167,19 @@ const KINDS = [
       }),
   ],
   [(e) => e.enters, (e, { words }) => words("step_push", { fn: e.enters.function })],
+  [
+    (e) => e.returns && /RAISE/.test(e.text),
+    (_, { words, frame }) => words("step_unwound", { fn: frame.function }),
+  ],
+  [
+    (e) => e.returns && /^YIELD/.test(e.text),
+    (_, { words, frame }) => words("step_yield", { fn: frame.function }),
+  ],
   [(e) => e.returns, (_, { words, frame }) => words("step_pop", { fn: frame.function })],
+  [
+    (e) => /^RESUME/.test(e.text) && e.depth > 0,
+    (_, { words, frame }) => words("step_begin_callee", { fn: frame.function }),
+  ],
   [(e) => /^RESUME/.test(e.text), (_, { words }) => words("step_begin")],
   [
     (e) => /^LOAD_FAST/.test(e.text) && e.after.at(-1)?.[0] === "lazy",
@@ -191,7 +210,7 @@ const KINDS = [
     (e, { words }) => words("step_return", { value: e.before.at(-1)?.[1] ?? argumentOf(e) }),
   ],
   [
-    (e) => /JUMP|FOR_ITER|GET_ITER/.test(e.text),
+    (e) => /JUMP|FOR_ITER|GET_ITER|EXC|RAISE|SEND|YIELD/.test(e.text),
     (e, { words }) => words("step_jump", { ins: e.text }),
   ],
   [
@@ -211,8 +230,9 @@ function stepSentence(trace, k, words) {
   const context = { trace, words, made, frame: before.frames[e.depth] ?? before.frames.at(-1) };
   const found = KINDS.find(([fits]) => fits(e, context));
   const said = found ? found[1](e, context) : words("step_plain", { ins: e.text });
-  if (!asked.length) return said;
   const about = [...new Set(asked.map((guard) => guard.about))];
+  if (about.join() === STATE) return `${said}${words.gap}${words("step_state")}`;
+  if (!asked.length) return said;
   const cost = words("step_looked", {
     names: some(about, words),
     guards: words.some("n_guards", asked.length),

@@ -159,7 +159,8 @@ function makeGraph(trace, words) {
       line ? h("small", {}, words("at_line", { line })) : null,
     ),
   );
-  const list = h("ol", { class: "ts-guards", tabindex: 0, "aria-label": words("guards") }, guards);
+  const named = { class: "ts-guards", tabindex: 0, "aria-label": words("guards") };
+  const list = own(h("ol", named, guards));
   const none = h("p", { class: "ts-empty" }, words("no_nodes"));
   const free = h("p", { class: "ts-empty" }, words("no_guards"));
   const half = (key, ...kids) =>

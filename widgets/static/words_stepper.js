@@ -35,6 +35,11 @@ export const STEPPER_WORDS = {
     "The call begins. Its arguments are known by name only: nobody has looked at them.",
     "调用开始。参数只知道名字：还没有人看过它们。",
   ],
+  step_begin_callee: ["`{fn}` begins.", "`{fn}` 开始。"],
+  step_state: [
+    "One guard is there from the start: grad mode and default dtype, which every operator reads.",
+    "有一条守卫从一开始就在：梯度模式和默认 dtype，每个算子都要读它们。",
+  ],
   step_lazy: [
     "`{name}` goes on the stack. It is lazy: nobody has looked at it, so no guard is needed.",
     "`{name}` 入栈。它是惰性的：没有人看过，所以不需要守卫。",
@@ -65,6 +70,14 @@ export const STEPPER_WORDS = {
   step_pop: [
     "`{fn}` returns: its frame is gone, and the value lies on its caller’s stack.",
     "`{fn}` 返回：它的帧没有了，值在调用者的栈上。",
+  ],
+  step_unwound: [
+    "`{fn}` does not catch it: its frame is gone, and the exception goes on to its caller.",
+    "`{fn}` 不捕捉它：它的帧没有了，异常继续传给调用者。",
+  ],
+  step_yield: [
+    "`{fn}` yields a value and waits; its frame is kept for the next time.",
+    "`{fn}` 交出一个值并等待；它的帧留给下一次。",
   ],
   step_return: ["The function returns `{value}`.", "函数返回 `{value}`。"],
   step_jump: [
