@@ -27,6 +27,7 @@ from .variables import (
     DictVariable,
     ExceptionVariable,
     FunctionVariable,
+    GeneratorVariable,
     Lazy,
     ListVariable,
     MethodVariable,
@@ -51,6 +52,7 @@ TENSOR_FACTS = {
     "itemsize": lambda meta: meta.dtype.itemsize,
     "nbytes": lambda meta: meta.nbytes,
 }
+GENERATOR_METHODS = ("__iter__", "__next__", "close", "send", "throw")
 TENSOR_VIEWS = ("T", "mT")
 FUNCTION_FACTS = frozenset(
     "__name__ __qualname__ __module__ __doc__ __defaults__ __kwdefaults__ __code__".split()
@@ -86,6 +88,8 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
     owner = as_constant(vm.looker.numbers, owner)
+    if isinstance(owner, GeneratorVariable) and name in GENERATOR_METHODS:
+        return MethodVariable(owner, name)
     if isinstance(owner, Constant):
         return _of_constant(vm, owner, name)
     if isinstance(owner, FunctionVariable):

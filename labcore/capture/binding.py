@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from .interpreter.core import Interpreter
 
 
+VARARGS, VARKEYWORDS = 0x04, 0x08
+
+
 def bind(
     vm: Interpreter, function: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]
 ) -> dict[str, Variable]:
@@ -45,8 +48,6 @@ def _packs(
     code: Any, bound: dict[str, Variable], rest: list[Variable], extra: dict[Any, Variable]
 ) -> None:
     """What is left over goes into *args and **kwargs, if there are any."""
-    from .interpreter.core import varargs_name, varkeywords_name
-
     name = varargs_name(code)
     if name is not None:
         bound[name] = TupleVariable(rest)
@@ -95,3 +96,23 @@ def _keyword_default(vm: Interpreter, function: FunctionVariable, name: str) -> 
 
 def _wrong(text: str) -> WouldRaise:
     return WouldRaise(TypeError(text))
+
+
+def parameter_names(code: Any) -> tuple[str, ...]:
+    """Names of the slots a call fills: positional, keyword-only, *args, **kwargs."""
+    count = code.co_argcount + code.co_kwonlyargcount
+    return code.co_varnames[
+        : count + bool(code.co_flags & VARARGS) + bool(code.co_flags & VARKEYWORDS)
+    ]
+
+
+def varargs_name(code: Any) -> str | None:
+    return (
+        code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
+        if code.co_flags & VARARGS
+        else None
+    )
+
+
+def varkeywords_name(code: Any) -> str | None:
+    return parameter_names(code)[-1] if code.co_flags & VARKEYWORDS else None

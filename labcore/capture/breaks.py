@@ -210,8 +210,9 @@ REASONS: dict[str, Reason] = {
     ),
     # ---- Python that has no rule
     "generator": Reason(
-        "{name} is a generator or a coroutine",
-        "Its frame is left and entered again, which capture does not follow.",
+        "{name} is a generator or a coroutine that capture does not follow",
+        "Capture goes through generators that begin and end within a region. Where one is in use "
+        "while capture stops, and where one is compiled itself, CPython runs it.",
         "Return a list or a tuple instead of yielding.",
     ),
     "opcode": Reason(

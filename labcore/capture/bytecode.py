@@ -88,6 +88,9 @@ class Bytecode:
         self.names = frozenset(ins.opname for ins in listing)
         self.catching = "PUSH_EXC_INFO" in self.names
         self._start = next((ins.offset for ins in listing if ins.opname == "RESUME"), 0)
+        names = [ins.opname for ins in listing]
+        began = names.index("RETURN_GENERATOR") if "RETURN_GENERATOR" in names else -1
+        self.body = listing[began + 1].offset  # where a generator goes on first
         self.own_cells = [n for n, name in enumerate(self.slots) if name in code.co_cellvars]
         self._origins: dict[int, Origin] = {}
         self.pieces: dict[Any, CodeType] = {}  # what pieces.py cut from this code
@@ -150,6 +153,11 @@ class Bytecode:
         while offset in self._before and self._before[offset].opname in prefixes:
             offset = self._before[offset].offset
         return offset
+
+    def delegates(self, offset: int) -> bool:
+        """Is the YIELD_VALUE at `offset` one of a `yield from`?"""
+        after = self.raw[self.after[offset]]
+        return after.opname == "RESUME" and (after.arg or 0) & 3 == 2
 
     def pushes_null(self, offset: int) -> bool:
         """Does the instruction put a NULL beside its result?"""

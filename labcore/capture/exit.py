@@ -16,6 +16,7 @@ from types import CellType, FunctionType, MethodType
 
 from ..graph import Node
 from ..guards import GuardBuilder
+from .binding import VARARGS, parameter_names
 from .breaks import Break
 from .frame import UNBOUND, SymbolicFrame
 from .keys import key_variable
@@ -27,6 +28,7 @@ from .variables import (
     DictVariable,
     ExceptionVariable,
     FunctionVariable,
+    GeneratorVariable,
     IteratorVariable,
     Lazy,
     ListVariable,
@@ -197,6 +199,8 @@ class Exit:
             return self._method(variable)
         if isinstance(variable, (ExceptionVariable, TracebackVariable)):
             return self._exception(variable)
+        if isinstance(variable, GeneratorVariable):
+            return self._generator(variable)
         if isinstance(variable, ObjectVariable):
             return self._object(variable)
         raise Break("operation", what=f"a {variable.kind} that leaves the function")
@@ -216,6 +220,21 @@ class Exit:
         new, cls = object.__new__, made.cls
         text = f"{self.builder.constant(new, 'new')}({self.builder.constant(cls, cls.__name__)})"
         return self._later(made, cls.__name__.lower(), text)
+
+    def _generator(self, made: GeneratorVariable) -> str:
+        """One that did not begin is what calling its function gives."""
+        code = made.function.code
+        if made.frame is None or made.paused is not None or made.running:
+            raise Break("generator", name=code.co_qualname)
+        count, given = code.co_argcount, made.arguments
+        texts = [self.build(given[name]) for name in code.co_varnames[:count]]
+        rest = list(parameter_names(code)[count + code.co_kwonlyargcount :])
+        if code.co_flags & VARARGS:
+            texts.append(f"*{self.build(given[rest.pop(0)])}")
+        for name in code.co_varnames[count : count + code.co_kwonlyargcount]:
+            texts.append(f"{name}={self.build(given[name])}")
+        texts += [f"**{self.build(given[name])}" for name in rest]
+        return self._named("generator", f"{self.build(made.function)}({', '.join(texts)})")
 
     def _exception(self, variable: ExceptionVariable | TracebackVariable) -> str:
         """One that was not raised yet, if there is no more to it than its arguments."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ..guards.variant import Mark
 from .bytecode import Bytecode, bytecode
 from .frames import NULL as NULL, UNBOUND as UNBOUND
-from .variables import CellVariable, Constant, FunctionVariable, Variable
+from .variables import CellVariable, Constant, FunctionVariable, GeneratorVariable, Variable
 
 if TYPE_CHECKING:
     from .interpreter.core import Interpreter
@@ -37,7 +37,8 @@ class SymbolicFrame:
     `exc` is the exception being handled.  `home` is the check's name of the real frame that this
     one goes on from, with `initial` for what it held; both are empty for a frame entered here.
     `then` takes what it returns, instead of the caller's stack, and `rescues` what it raises;
-    `began` is the step that entered it.
+    `began` is the step that entered it. One of a generator has `yields`, which takes what
+    it yields.
     """
 
     code: CodeType
@@ -51,6 +52,8 @@ class SymbolicFrame:
     then: Continuation | None = None
     rescues: list[Rescue] = field(default_factory=list)
     began: int = 0
+    generator: GeneratorVariable | None = None
+    yields: Continuation | None = None
     table: Bytecode = field(init=False)
 
     def __post_init__(self) -> None:
@@ -66,6 +69,11 @@ class SymbolicFrame:
     def ours(self) -> bool:
         """Is its code Python of ours in place of a builtin?"""
         return self.code.co_filename.startswith(POLYFILLS)
+
+    def finish(self) -> None:
+        """It is left for ever."""
+        if self.generator is not None:
+            self.generator.frame, self.generator.running = None, False
 
     def pop(self, count: int) -> list[Variable]:
         """The topmost values, in the order in which they were pushed."""

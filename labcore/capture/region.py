@@ -149,6 +149,11 @@ def _region(vm: Interpreter) -> Region:
     if stop is not None and stop.step is not None and not vm.halted:
         stop.half_done = None
         raise stop
+    for generator in vm.generators:
+        if generator.guarded:  # it is let go of within the region, or leaves it half done
+            left = Break("generator", name=generator.function.code.co_qualname)
+            left.step = vm.born.get(generator)
+            raise left
     way_out = Exit(builder, vm.looker, vm.born)
     if stop is None:
         assert captured.result is not None

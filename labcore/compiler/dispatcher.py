@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..capture.interpreter.core import VARARGS, VARKEYWORDS, parameter_names
+from ..capture.binding import VARARGS, VARKEYWORDS, parameter_names
 from ..graph import Names, define
 from ..guards import EAGER, MISS, RETURN
 from ..guards.variant import Mark

@@ -33,6 +33,8 @@ from .control import iterate, iterator, truth
 from .core import Interpreter
 from .dicts import dict_method, update
 from .fold import folded, python_value
+from .generators import stop_iteration
+from .iteration import all_items, ask_iterator, push, take_next
 from .lists import list_method
 from .object_builtins import is_object, on_object
 from .operators import binary
@@ -56,7 +58,7 @@ METHODS_IN_C = (MethodDescriptorType, WrapperDescriptorType)
 
 def call_builtin(
     vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
-) -> Variable | Call:
+) -> Variable | Call | None:
     """function(*args, **kwargs), for a function that is no Python function."""
     if isinstance(function, Op):
         return vm.operators.call(function, args, kwargs)
@@ -151,10 +153,13 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable |
 
 
 def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:
-    def make(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    def make(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | None:
         if kwargs or len(args) > 1:
             raise WouldRaise(TypeError("expected at most 1 argument"))
-        return kind(iterate(vm, args[0]) if args else [])
+        if not args:
+            return kind([])
+        all_items(vm, args[0], lambda items: push(vm, kind(items)))
+        return None
 
     return make
 
@@ -198,10 +203,23 @@ def _reversed(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Varia
 
 
 @rule(iter)
-def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
     if len(args) != 1:
         raise Break("unknown-call", name="iter() with two arguments")
-    return iterator(vm, args[0])
+    ask_iterator(vm, args[0], push)
+
+
+@rule(next)
+def _next(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
+    if len(args) not in (1, 2) or kwargs:
+        raise Break("unknown-call", name="next() with such arguments")
+
+    def end(vm: Interpreter, value: Variable) -> None:
+        if len(args) == 1:
+            stop_iteration(vm, value)
+        push(vm, args[1])
+
+    take_next(vm, args[0], push, end)
 
 
 # ---- methods of builtin types -------------------------------------------------------------------

@@ -23,6 +23,7 @@ from ..variables import (
     Constant,
     DictVariable,
     FunctionVariable,
+    GeneratorVariable,
     MethodVariable,
     ObjectVariable,
     TensorVariable,
@@ -37,7 +38,9 @@ from .enums import call_enum, is_enum
 from .exception_values import is_exception_class
 from .exceptions import make_exception
 from .fold import python_value
+from .generators import generator_method
 from .instances import call_class, makes_instances
+from .iteration import all_items
 from .table import opcode
 
 
@@ -64,16 +67,21 @@ def _operands(frame: SymbolicFrame, count: int) -> tuple[Variable, Variable | No
 
 
 @opcode("CALL_FUNCTION_EX")
-def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
     kwargs: dict[Any, Variable] = {}
     if ins.arg & 1:
         given = vm.look(frame.stack.pop())
         if not isinstance(given, DictVariable):
             raise Break("operation", what=f"** of a {given.kind}")
         kwargs = vm.looker.dict_items(given)
-    args = iterate(vm, frame.stack.pop())
+    given_args = frame.stack.pop()
     first, second = frame.pop(2)
-    call(vm, frame, first if V13 else second, args, kwargs)
+
+    def then(args: list[Variable]) -> int | None:
+        call(vm, frame, first if V13 else second, args, kwargs)
+        return None
+
+    return all_items(vm, given_args, then)
 
 
 def call(
@@ -117,6 +125,11 @@ def call(
     if isinstance(function, Constant) and makes_instances(vm, function.value):
         call_class(vm, frame, function.value, args, kwargs)
         return
+    if isinstance(function, MethodVariable):
+        owner = vm.look(function.owner)
+        if isinstance(owner, GeneratorVariable) and not kwargs:
+            generator_method(vm, owner, function.name, args)
+            return
     if isinstance(function, Constant):
         from .protocols import protocol_of  # late: its families of instructions call functions
 
@@ -125,6 +138,8 @@ def call(
             protocol(vm, frame, args)
             return
     result = _result(vm, function, args, kwargs)
+    if result is None:  # it goes on in a frame, or has pushed something
+        return
     if isinstance(result, Call) and result.otherwise is None:
         call(vm, frame, result.function, result.args, result.kwargs)
     else:
@@ -177,7 +192,7 @@ def _call_object(
 
 def _result(
     vm: Interpreter, function: Variable, args: list[Variable], kwargs: dict[str, Variable]
-) -> Variable | Call:
+) -> Variable | Call | None:
     if isinstance(function, MethodVariable):
         owner = vm.look(function.owner)
         if isinstance(owner, TensorVariable):

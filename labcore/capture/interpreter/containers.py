@@ -21,6 +21,7 @@ from . import lists
 from .control import iterate
 from .core import Interpreter
 from .fold import folded, python_value
+from .iteration import all_items
 from .table import opcode
 
 Made = TypeVar("Made", ListVariable, DictVariable)
@@ -93,32 +94,39 @@ def list_append(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
 
 
 @opcode("LIST_EXTEND")
-def list_extend(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    value = frame.stack.pop()
-    lists.extend(vm, _filled(vm, frame.stack[-ins.arg], ListVariable), value)
+def list_extend(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    given = frame.stack.pop()
+    made = _filled(vm, frame.stack[-ins.arg], ListVariable)
+
+    def then(items: list[Variable]) -> None:
+        lists.extend(vm, made, TupleVariable(items))
+
+    return all_items(vm, given, then)
 
 
 @opcode("UNPACK_SEQUENCE")
-def unpack_sequence(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    items = iterate(vm, frame.stack.pop())
-    if len(items) != ins.arg:
-        raise WouldRaise(ValueError(f"{len(items)} values to unpack into {ins.arg}"))
-    frame.stack += reversed(items)
+def unpack_sequence(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    def then(items: list[Variable]) -> None:
+        if len(items) != ins.arg:
+            raise WouldRaise(ValueError(f"{len(items)} values to unpack into {ins.arg}"))
+        frame.stack += reversed(items)
+
+    return all_items(vm, frame.stack.pop(), then, limit=ins.arg + 1)
 
 
 @opcode("UNPACK_EX")
-def unpack_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+def unpack_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
     before, after = ins.arg & 255, ins.arg >> 8
-    items = iterate(vm, frame.stack.pop())
-    rest = len(items) - before - after
-    if rest < 0:
-        raise WouldRaise(ValueError("not enough values to unpack"))
-    tail = items[before + rest :]
-    frame.stack += [
-        *reversed(tail),
-        ListVariable(items[before : before + rest]),
-        *reversed(items[:before]),
-    ]
+
+    def then(items: list[Variable]) -> None:
+        rest = len(items) - before - after
+        if rest < 0:
+            raise WouldRaise(ValueError("not enough values to unpack"))
+        tail = items[before + rest :]
+        middle = ListVariable(items[before : before + rest])
+        frame.stack += [*reversed(tail), middle, *reversed(items[:before])]
+
+    return all_items(vm, frame.stack.pop(), then)
 
 
 @opcode("BINARY_SUBSCR")

@@ -9,7 +9,9 @@ PyTorch's interpreter calls itself for each inlined function, so that its handle
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
+from typing import Any
 
 from ..binding import bind
 from ..breaks import WouldRaise
@@ -62,26 +64,32 @@ def _go_on(vm: Interpreter, depth: int, then: Continuation) -> int | None:
     if len(vm.frames) == depth:
         return then(vm, vm.frames[-1].stack.pop())
     entered = vm.frames[depth]
-    first = entered.then
+    entered.then = _after(entered.then, depth, then)
+    if entered.yields is not None:
+        entered.yields = _after(entered.yields, depth, then)
+    return None
+
+
+def _after(first: Continuation | None, depth: int, then: Continuation) -> Continuation:
+    """`then` with what `first` pushes, at once or at the end of a callee."""
     if first is None:
-        entered.then = then
-        return None
+        return then
 
     def both(vm: Interpreter, value: Variable) -> int | None:
         first(vm, value)
         return _go_on(vm, depth, then)
 
-    entered.then = both
-    return None
+    return both
 
 
 def call_polyfill(
     vm: Interpreter,
-    function: FunctionType,
+    function: Callable[..., Any],
     args: list[Variable],
     then: Continuation | None = None,
 ) -> None:
     """Go on in a Python function of `polyfills/`, which stands for a builtin: read as bytecode,
     never seen by the user."""
+    assert isinstance(function, FunctionType)
     known = as_variable(function)
     vm.push_frame(known, bind(vm, known, args, {}), then)

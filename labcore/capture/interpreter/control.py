@@ -20,7 +20,6 @@ from ..variables import (
     IteratorVariable,
     KeysVariable,
     ListVariable,
-    LiveIterator,
     MethodVariable,
     NumberVariable,
     SetVariable,
@@ -213,28 +212,6 @@ def advance(vm: Interpreter, iterator: IteratorVariable) -> Variable | None:
         return iterator.advance()
     except (ValueError, RuntimeError) as error:
         raise WouldRaise(error) from None
-
-
-@opcode("GET_ITER")
-def get_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    value = vm.look(frame.stack.pop())
-    frame.stack.append(value if isinstance(value, LiveIterator) else iterator(vm, value))
-
-
-@opcode("FOR_ITER")
-def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
-    value = vm.look(frame.stack[-1])
-    if isinstance(value, LiveIterator):
-        item = vm.looker.next_item(value)
-    elif isinstance(value, IteratorVariable):
-        item = advance(vm, value)
-    else:
-        raise Break("operation", what=f"iteration over a {value.kind}")
-    if item is not None:
-        frame.stack.append(item)
-        return None
-    frame.stack.pop()
-    return ins.arg
 
 
 @opcode("WITH_EXCEPT_START")

@@ -22,6 +22,7 @@ from typing import Any
 
 from ...guards import GuardBuilder, Source, kinds, source
 from ...trace import Origin, in_detail, listening
+from ..binding import parameter_names, varargs_name, varkeywords_name
 from ..breaks import Break, WouldRaise
 from ..bytecode import bytecode
 from ..frame import NULL, Continuation, SymbolicFrame, enter
@@ -34,6 +35,7 @@ from ..variables import (
     Constant,
     DictVariable,
     FunctionVariable,
+    GeneratorVariable,
     Lazy,
     TupleVariable,
     Variable,
@@ -44,8 +46,8 @@ from .unwinding import unwind
 
 MAX_STEPS = 100_000
 MAX_DEPTH = 60
-GENERATOR_FLAGS = 0x20 | 0x80 | 0x200  # generators, coroutines, asynchronous generators
-VARARGS, VARKEYWORDS = 0x04, 0x08
+GENERATOR = 0x20
+GENERATOR_FLAGS = GENERATOR | 0x80 | 0x200  # generators, coroutines, asynchronous generators
 OUR_FOLDER = str(Path(__file__).resolve().parents[2])
 
 
@@ -87,6 +89,7 @@ class Interpreter:
         self.strict = strict()  # is a break here an error?
         self.result: Variable | None = None
         self.frames: list[SymbolicFrame] = []
+        self.generators: list[GeneratorVariable] = []  # made inside
         self.function, self.values = function, values
         self.parameters: tuple[str, ...] = ()  # the check's names of the arguments
         self.look, self.lazy = self.looker.look, self.looker.lazy
@@ -265,8 +268,12 @@ class Interpreter:
         then: Continuation | None = None,
     ) -> None:
         """Go on in a callee; `then` takes what it returns. Raises Break where it gets too deep."""
-        if function.code.co_flags & GENERATOR_FLAGS:
-            raise Break("generator", name=function.code.co_qualname)
+        flags = function.code.co_flags & GENERATOR_FLAGS
+        if flags:
+            if flags != GENERATOR:
+                raise Break("generator", name=function.code.co_qualname)
+            self._make_generator(function, arguments, then)
+            return
         if len(self.frames) >= MAX_DEPTH:
             raise Break("deep-recursion", limit=MAX_DEPTH)
         frame = enter(function, arguments)
@@ -274,13 +281,43 @@ class Interpreter:
         self.frames.append(frame)
         self.catches |= self.frames[-1].table.catching
 
+    def _make_generator(
+        self,
+        function: FunctionVariable,
+        arguments: dict[str, Variable],
+        then: Continuation | None,
+    ) -> None:
+        """Calling a generator function runs nothing of it yet."""
+        frame = enter(function, arguments)
+        frame.offset = frame.table.body
+        made = GeneratorVariable(function, arguments, frame)
+        self.generators.append(made)
+        if then is None:
+            self.frames[-1].stack.append(made)
+        else:
+            then(self, made)
+
     def leave(self, value: Variable) -> None:
         """The innermost frame returns `value`."""
         if len(self.frames) == 1:
             self.result = value
             return
         left = self.frames.pop()
-        then = left.then
+        left.finish()
+        self.hand_over(left, left.then, value)
+
+    def pause(self, value: Variable) -> None:
+        """The innermost frame, a generator's, yields `value`."""
+        left = self.frames.pop()
+        assert left.generator is not None
+        left.generator.running, left.generator.paused = False, left.offset
+        left.offset = left.table.after[left.offset]
+        self.hand_over(left, left.yields, value)
+
+    def hand_over(
+        self, left: SymbolicFrame, then: Continuation | None, value: Variable
+    ) -> None:
+        """Go on in the caller of a frame that was left, with what it gives."""
         if then is None:
             self.go_on(left, lambda: self.frames[-1].stack.append(value))
         else:
@@ -296,26 +333,6 @@ class Interpreter:
             raise
         if self.frames[-1] is caller:
             caller.offset = caller.table.after[caller.offset] if target is None else target
-
-
-def parameter_names(code: Any) -> tuple[str, ...]:
-    """Names of the slots a call fills: positional, keyword-only, *args, **kwargs."""
-    count = code.co_argcount + code.co_kwonlyargcount
-    return code.co_varnames[
-        : count + bool(code.co_flags & VARARGS) + bool(code.co_flags & VARKEYWORDS)
-    ]
-
-
-def varargs_name(code: Any) -> str | None:
-    return (
-        code.co_varnames[code.co_argcount + code.co_kwonlyargcount]
-        if code.co_flags & VARARGS
-        else None
-    )
-
-
-def varkeywords_name(code: Any) -> str | None:
-    return parameter_names(code)[-1] if code.co_flags & VARKEYWORDS else None
 
 
 def _at_start(stop: Break, function: FunctionType) -> Break:

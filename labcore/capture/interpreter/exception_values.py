@@ -35,12 +35,16 @@ def exception_text(
     vm: Interpreter, error: ExceptionVariable, show: Callable[[BaseException], str]
 ) -> Variable:
     """`str(error)` and the like. Raises Break where the text is not known, or a method's."""
-    entries = [vm.classes.entry(error.cls, name) for name in PRINTS]
-    own = any(entry is not None and type(entry.raw) is FunctionType for entry in entries)
-    if own or not error.exact or issubclass(error.cls, SPECIAL):
+    if has_own_text(vm, error) or not error.exact or issubclass(error.cls, SPECIAL):
         raise Break("operation", what=f"the text of a {error.kind}")
     make = error.cls.__new__
     return folded(vm, "text", lambda *args: show(make(error.cls, *args)), *error.arguments)
+
+
+def has_own_text(vm: Interpreter, error: ExceptionVariable) -> bool:
+    """Does a method of the user's make its text?"""
+    entries = [vm.classes.entry(error.cls, name) for name in PRINTS]
+    return any(entry is not None and type(entry.raw) is FunctionType for entry in entries)
 
 
 def exception_attribute(vm: Interpreter, error: ExceptionVariable, name: str) -> Variable | None:

@@ -15,6 +15,7 @@ from ..numbers import as_constant
 from ..variables import (
     Constant,
     DictVariable,
+    ExceptionVariable,
     ListVariable,
     NumberVariable,
     SetVariable,
@@ -31,6 +32,7 @@ from .fold import folded, is_plain
 from .identity import same
 from .sets import set_assign, set_comparison, set_operator
 from .table import opcode
+from .unwinding import stop_iteration_error
 
 BINARY: dict[str, tuple[str, Callable[[Any, Any], Any]]] = {
     "+": ("add", operator.add),
@@ -235,5 +237,10 @@ def intrinsic(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
         frame.stack.append(TupleVariable(iterate(vm, frame.stack.pop())))
     elif ins.arg == "UNARY_POSITIVE":
         frame.stack.append(apply_unary(vm, ins.arg, frame.stack.pop()))
+    elif ins.arg == "INTRINSIC_STOPITERATION_ERROR":
+        error = frame.stack.pop()
+        if not isinstance(error, ExceptionVariable):
+            raise Break("opcode", name=ins.arg)
+        frame.stack.append(stop_iteration_error(vm, error))
     else:
         raise Break("opcode", name=ins.arg)

@@ -1,7 +1,7 @@
 """Builtins that ask an object of the user's, and wait for more than a value: getattr and hasattr,
-iter and next, the operators of module operator.
+the operators of module operator.
 
-In: such a call, or a loop over an object.  Out: the frame of the method that answers, with a
+In: such a call.  Out: the frame of the method that answers, with a
 continuation; and what to do when it raises what the builtin waits for.
 Those that only call a method are in `object_builtins.py`.
 """
@@ -14,8 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from ..attributes import find
-from ..breaks import Break, WouldRaise
-from ..bytecode import Instruction
+from ..breaks import WouldRaise
 from ..frame import Continuation, Rescue, SymbolicFrame
 from ..variables import (
     Constant,
@@ -26,19 +25,16 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
-from .continuations import call_then, settled
+from .continuations import settled
 from .core import Interpreter
 from .dunders import (
-    Then,
     calculate,
     compare_objects,
-    on_objects,
     pushing,
 )
 from .fold import python_value
-from .object_builtins import is_object, python_method
+from .object_builtins import is_object
 from .operators import BINARY, COMPARE
-from .type_calls import type_of
 
 Args = list[Variable]
 Protocol = Callable[[Interpreter, SymbolicFrame, Args], "int | None"]
@@ -125,69 +121,3 @@ def attribute_then(
     if isinstance(found, Lazy):
         vm.builder.load(found.source)  # a load that fails is a guard that fails
     return settled(vm, found, then, rescue)
-
-
-# ---- iteration -----------------------------------------------------------------------------------
-
-
-@on_objects("GET_ITER", 1, 0)
-def get_iter(
-    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Args
-) -> int | None:
-    return iterating(vm, operands[0], pushing(frame))
-
-
-def iterating(vm: Interpreter, value: Variable, then: Then) -> int | None:
-    """iter(value), for an object."""
-    own = python_method(vm, value, "__iter__")
-    if own is None:
-        raise Break("operation", what=f"iteration over a {value.kind}")
-
-    def check(iterator: Variable) -> int | None:
-        if isinstance(iterator, NO_ITERATORS) or (
-            is_object(vm, iterator) and python_method(vm, iterator, "__next__") is None
-        ):
-            kind = type_of(vm, iterator).__name__
-            raise WouldRaise(TypeError(f"iter() returned non-iterator of type {kind!r}"))
-        return then(iterator)
-
-    return call_then(vm, own, [], {}, lambda vm, iterator: check(vm.look(iterator)))
-
-
-def advancing(
-    vm: Interpreter, iterator: Variable, then: Continuation, ended: Rescue | None
-) -> int | None:
-    """next(iterator), and `ended` when it raises StopIteration."""
-    own = python_method(vm, iterator, "__next__")
-    if own is None:
-        raise WouldRaise(TypeError(f"{type_of(vm, iterator).__name__!r} object is not an iterator"))
-    return call_then(vm, own, [], {}, then, ended)
-
-
-@on_objects("FOR_ITER", 1, 0)
-def for_iter(
-    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Args
-) -> int | None:
-    """The iterator stays on the stack until it raises StopIteration."""
-    frame.stack += operands
-
-    def ended(vm: Interpreter) -> int | None:
-        frame.stack.pop()
-        return ins.arg
-
-    push = lambda vm, item: frame.stack.append(item)
-    return advancing(vm, operands[0], push, (StopIteration, ended))
-
-
-@protocol(iter)
-def _iter(vm: Interpreter, frame: SymbolicFrame, args: Args) -> int | None:
-    if len(args) != 1:
-        raise Break("unknown-call", name="iter() with two arguments")
-    return iterating(vm, vm.look(args[0]), pushing(frame))
-
-
-@protocol(next)
-def _next(vm: Interpreter, frame: SymbolicFrame, args: Args) -> int | None:
-    push = lambda vm, item: frame.stack.append(item)
-    last = (StopIteration, lambda vm: frame.stack.append(args[1])) if len(args) == 2 else None
-    return advancing(vm, vm.look(args[0]), push, last)

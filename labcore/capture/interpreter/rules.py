@@ -1,6 +1,7 @@
 """The table of builtins that have a rule: what a call of one gives.
 
-In: a builtin, or a polyfill's primitive.  Out: its rule, by identity.
+In: a builtin, or a polyfill's primitive.  Out: its rule, by identity. A rule gives the result, or
+the call that gives it; or None, when it has pushed it or a frame that will.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from ..variables import Call, Variable
 from .core import Interpreter
 
 Args = list[Variable]
-Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call"]
+Rule = Callable[[Interpreter, Args, "dict[str, Variable]"], "Variable | Call | None"]
 RULES: dict[int, Rule] = {}
 
 

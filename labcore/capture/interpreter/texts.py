@@ -16,7 +16,7 @@ from ..variables import Call, Constant, ExceptionVariable, TensorVariable, Varia
 from .builtin_calls import Args, fold_call, rule
 from .continuations import settled
 from .core import Interpreter
-from .exception_values import exception_text
+from .exception_values import exception_text, has_own_text
 from .fold import folded, python_value
 from .object_builtins import is_object, on_object
 from .table import opcode
@@ -31,7 +31,7 @@ def text(
     value, name = vm.look(variable), function.__name__
     if isinstance(value, TensorVariable):
         raise Break("tensor-to-python", name=f"__{name}__")
-    if isinstance(value, ExceptionVariable):
+    if isinstance(value, ExceptionVariable) and not has_own_text(vm, value):
         plain = function is not format or python_value(vm, spec[0]) == ""
         if not plain:
             raise Break("operation", what=f"format of a {value.kind}")

@@ -11,6 +11,7 @@ from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from ..breaks import Break, WouldRaise
+from ..bytecode import V12
 from ..classes import mro
 from ..frame import SymbolicFrame
 from ..variables import Constant, ExceptionVariable, Lazy, Variable
@@ -50,7 +51,10 @@ def unwind(vm: Interpreter, raised: WouldRaise) -> None:
             return
         if len(vm.frames) == 1:
             raise raised
-        if _rescued(vm, vm.frames.pop(), error):
+        vm.frames.pop().finish()
+        if frame.generator is not None and not V12:
+            error = stop_iteration_error(vm, error)
+        if _rescued(vm, frame, error):
             return
 
 
@@ -64,6 +68,18 @@ def _rescued(vm: Interpreter, left: SymbolicFrame, error: ExceptionVariable) -> 
     except WouldRaise as another:
         unwind(vm, another)
     return True
+
+
+def stop_iteration_error(vm: Interpreter, error: ExceptionVariable) -> ExceptionVariable:
+    """A StopIteration must not leave a generator: its caller would take it for the end. 3.12 has
+    an instruction for that."""
+    if not issubclass(error.cls, StopIteration):
+        return error
+    text = Constant("generator raised StopIteration")
+    made = ExceptionVariable(RuntimeError, arguments=[text], raised=True, suppress=True)
+    made.cause = made.context = error
+    vm.born[made] = vm.born[error]
+    return made
 
 
 def _closes(variable: Variable) -> bool:

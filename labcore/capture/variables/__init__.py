@@ -3,6 +3,7 @@
 values.py      constants, tensors, tuples, lists, dicts, objects
 functions.py   Python functions, methods, cells
 exceptions.py  exceptions
+generators.py  generators
 numbers.py     numbers that are inputs
 """
 
@@ -17,6 +18,7 @@ from .functions import (
     MethodVariable as MethodVariable,
     SuperVariable as SuperVariable,
 )
+from .generators import GeneratorVariable as GeneratorVariable
 from .numbers import NumberVariable as NumberVariable
 from .values import (
     Constant as Constant,

@@ -66,7 +66,6 @@ def recursive_closure(x):
     return power(x, 3)
 
 
-@pending("generator: late_binding.<locals>.<genexpr> is a generator or a coroutine; ope...")
 def late_binding(x):
     functions = []
     for i in range(3):

@@ -7,7 +7,6 @@ import sys
 from tests.capture.rows.marks import pending
 
 
-@pending("new-object: an object of class product is made; operation: iteration over a p...")
 def product(x):
     return [x * a + b for a, b in itertools.product([1, 2], (3, 4))], list(
         itertools.product("ab", repeat=2)
@@ -19,7 +18,6 @@ def chains(xs, numbers):
     return list(itertools.chain(numbers, "ab", [])), list(itertools.chain.from_iterable([xs, [1]]))
 
 
-@pending("new-object: an object of class islice is made; operation: iteration over a is...")
 def islices(x, numbers):
     it = iter(range(10))
     head = list(itertools.islice(it, 3))
@@ -32,7 +30,6 @@ def islices(x, numbers):
     )
 
 
-@pending("new-object: an object of class accumulate is made; operation: iteration over ...")
 def accumulates(xs, numbers):
     return (
         list(itertools.accumulate(xs)), list(itertools.accumulate(numbers, lambda a, b: a * b)),
@@ -48,7 +45,6 @@ def cycles(x):
     return out, x + 1
 
 
-@pending("new-object: an object of class zip_longest is made; operation: iteration over...")
 def zip_longests(x):
     return list(itertools.zip_longest([1, 2], "a", fillvalue=0)), list(
         itertools.zip_longest("ab", [x])
@@ -83,12 +79,10 @@ def groups(x):
     )
 
 
-@pending("new-object: an object of class pairwise is made; operation: iteration over a ...")
 def pairwises(xs):
     return [b - a for a, b in itertools.pairwise(xs)], list(itertools.pairwise("a"))
 
 
-@pending("new-object: an object of class combinations is made; operation: iteration ove...")
 def selections(x):
     return (
         list(itertools.combinations([1, 2, 3], 2)), list(itertools.permutations([1, 2, 3], 2)),
@@ -97,7 +91,6 @@ def selections(x):
     )  # fmt: skip
 
 
-@pending("operation: an iterator of this kind that is in use; new-object: an object of ...")
 def starmaps(xs):
     return list(itertools.starmap(lambda a, b: a * b, zip(xs, [1, 2, 3]))), list(
         itertools.starmap(pow, [(2, 3), (3, 2)])
@@ -110,7 +103,6 @@ def tees(x, numbers):
     return next(a), list(b), list(a), x
 
 
-@pending("new-object: an object of class compress is made; operation: iteration over a ...")
 def compresses(x):
     return list(itertools.compress("abcd", [1, 0, True, 0])), x
 
@@ -122,19 +114,16 @@ if sys.version_info >= (3, 12):
         return list(itertools.batched("abcde", 2)), x
 
 
-@pending("new-object: an object of class count is made; new-object: an object of class ...")
 def pipeline(x):
     evens = filter(lambda i: i % 2 == 0, itertools.count())
     squares = map(lambda i: i * i, evens)
     return [x * i for i in itertools.islice(squares, 3)]
 
 
-@pending("unknown-call: call of reduce()")
 def reduces(xs):
     return functools.reduce(torch.add, xs), functools.reduce(lambda a, b: a + b, [], 5)
 
 
-@pending("unknown-call: call of reduce()")
 def reduce_of_nothing(x):
     return functools.reduce(lambda a, b: a, [])
 

@@ -13,24 +13,20 @@ def _scaled(xs, k):
         yield t * k
 
 
-@pending("generator: _count is a generator or a coroutine; operation: iteration over a ...")
 def loop_over_a_generator(x):
     for i in _count(3):
         x = x + i
     return x
 
 
-@pending("generator: _scaled is a generator or a coroutine; operation: iteration over a...")
 def generator_of_tensors(xs):
     return sum(_scaled(xs, 2))
 
 
-@pending("generator: generator_expression.<locals>.<genexpr> is a generator or a corout...")
 def generator_expression(x, numbers):
     return sum(x * i for i in numbers if i > 1), max(i for i in numbers), tuple(i for i in numbers)
 
 
-@pending("generator: laziness.<locals>.steps is a generator or a coroutine; unknown-cal...")
 def laziness(x):
     log = []
 
@@ -67,7 +63,6 @@ def yield_from_a_list(xs):
     return list(chained())
 
 
-@pending("generator: sends.<locals>.accumulator is a generator or a coroutine; unknown-...")
 def sends(x):
     def accumulator():
         total = 0
@@ -84,7 +79,6 @@ def sends(x):
     return a, b
 
 
-@pending("generator: closed.<locals>.steps is a generator or a coroutine; unknown-call:...")
 def closed(x):
     log = []
 
@@ -101,7 +95,6 @@ def closed(x):
     return x * value, log, next(g, "over")
 
 
-@pending("generator: thrown.<locals>.steps is a generator or a coroutine; unknown-call:...")
 def thrown(x):
     def steps():
         try:
@@ -113,7 +106,6 @@ def thrown(x):
     return x * next(g) + g.throw(ValueError("in"))
 
 
-@pending("generator: return_value.<locals>.steps is a generator or a coroutine; unknown...")
 def return_value(x):
     def steps():
         yield 1
@@ -127,7 +119,6 @@ def return_value(x):
         return x * stop.value
 
 
-@pending("generator: _count is a generator or a coroutine; operation: iteration over a ...")
 def unpacked(x):
     a, b, c = _count(3)
     first, *rest = _count(4)
@@ -143,7 +134,6 @@ def passed_to_builtins(x, numbers):
     )  # fmt: skip
 
 
-@pending("generator: infinite.<locals>.naturals is a generator or a coroutine; operatio...")
 def infinite(x):
     def naturals():
         n = 0
@@ -156,7 +146,6 @@ def infinite(x):
             return x * i
 
 
-@pending("generator: _count is a generator or a coroutine; operation: iteration over a ...")
 def left_early(x):
     g = _count(5)
     for i in g:
@@ -165,7 +154,6 @@ def left_early(x):
     return x * i, list(g)
 
 
-@pending("generator: raises_inside.<locals>.steps is a generator or a coroutine; operat...")
 def raises_inside(x):
     def steps():
         yield 1
@@ -180,7 +168,6 @@ def raises_inside(x):
     return x
 
 
-@pending("generator: generator_returned.<locals>.<genexpr> is a generator or a coroutine")
 def generator_returned(x):
     return (x * i for i in range(2))
 
@@ -192,7 +179,6 @@ def generator_started_and_returned(x):
     return first, g
 
 
-@pending("generator: _count is a generator or a coroutine; operation: iteration over a ...")
 def nested_generators(x):
     return sum(a * b for a in _count(3) for b in _count(a)) + x
 

@@ -1,0 +1,161 @@
+"""Iteration, one item at a time: `iter`, `next`, loops, and whatever takes all items.
+
+In: an iterable's variable and what to do with an item, or at the end.
+Invariant: what is asked of an iterable, and when, is what CPython asks: the user's `__iter__`,
+`__next__` and generators are read as bytecode, in the order in which they would run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from ..attributes import special_method
+from ..breaks import Break, WouldRaise
+from ..bytecode import V12, Instruction
+from ..frame import Continuation, SymbolicFrame
+from ..polyfills.iterators import items_by_index
+from ..variables import (
+    Constant,
+    GeneratorVariable,
+    IteratorVariable,
+    LiveIterator,
+    ObjectVariable,
+    Variable,
+)
+from .continuations import call_polyfill, call_then
+from .control import advance, iterate, iterator
+from .core import Interpreter
+from .generators import NONE, resume
+from .table import opcode
+
+ITERATORS = (IteratorVariable, LiveIterator, GeneratorVariable)
+
+
+def ask_iterator(vm: Interpreter, variable: Variable, then: Continuation) -> int | None:
+    """`then` with iter(variable)."""
+    value = vm.look(variable)
+    if isinstance(value, (LiveIterator, GeneratorVariable)):
+        return then(vm, value)
+    if not isinstance(value, ObjectVariable):
+        return then(vm, iterator(vm, value))
+    method = special_method(vm, value, "__iter__")
+    if method is not None:
+        return call_then(vm, method, [], {}, lambda vm, found: _checked(vm, found, then))
+    if special_method(vm, value, "__getitem__") is None:
+        raise WouldRaise(TypeError(f"{value.cls.__name__!r} object is not iterable"), exact=True)
+    call_polyfill(vm, items_by_index, [value], then)
+    return None
+
+
+def _checked(vm: Interpreter, variable: Variable, then: Continuation) -> int | None:
+    value = vm.look(variable)
+    own = isinstance(value, ObjectVariable) and special_method(vm, value, "__next__") is not None
+    if not own and not isinstance(value, ITERATORS):
+        raise WouldRaise(TypeError(f"iter() returned non-iterator of type {value.kind!r}"))
+    return then(vm, value)
+
+
+def take_next(
+    vm: Interpreter, variable: Variable, take: Continuation, end: Continuation
+) -> int | None:
+    """`take` with the next item, or `end` with what a generator returned."""
+    value = vm.look(variable)
+    if isinstance(value, GeneratorVariable):
+        return resume(vm, value, NONE, take, end)
+    if isinstance(value, ObjectVariable):
+        return _own_next(vm, value, take, end)
+    if isinstance(value, LiveIterator):
+        item = vm.looker.next_item(value)
+    elif isinstance(value, IteratorVariable):
+        item = advance(vm, value)
+    else:
+        raise Break("operation", what=f"iteration over a {value.kind}")
+    return end(vm, NONE) if item is None else take(vm, item)
+
+
+def _own_next(
+    vm: Interpreter, value: ObjectVariable, take: Continuation, end: Continuation
+) -> int | None:
+    """The `__next__` of a user's class: a StopIteration that leaves it is the end."""
+    method = special_method(vm, value, "__next__")
+    if method is None:
+        raise WouldRaise(TypeError(f"{value.cls.__name__!r} object is not an iterator"), exact=True)
+    return call_then(vm, method, [], {}, take, (StopIteration, lambda vm: end(vm, NONE)))
+
+
+def all_items(
+    vm: Interpreter,
+    variable: Variable,
+    then: Callable[[list[Variable]], int | None],
+    limit: int = -1,
+) -> int | None:
+    """`then` with all items, or with as many as `limit` says."""
+    value = vm.look(variable)
+    if not isinstance(value, (GeneratorVariable, ObjectVariable)):
+        return then(iterate(vm, value))
+    return ask_iterator(vm, value, lambda vm, found: _drained(vm, found, then, limit))
+
+
+def _drained(
+    vm: Interpreter, found: Variable, then: Callable[[list[Variable]], int | None], limit: int
+) -> int | None:
+    if not isinstance(found, (GeneratorVariable, ObjectVariable)):
+        return then(iterate(vm, found))
+    items: list[Variable] = []
+
+    def take(vm: Interpreter, item: Variable) -> int | None:
+        items.append(item)
+        return then(items) if len(items) == limit else take_next(vm, found, take, end)
+
+    def end(vm: Interpreter, value: Variable) -> int | None:
+        return then(items)
+
+    return take_next(vm, found, take, end)
+
+
+def push(vm: Interpreter, value: Variable) -> None:
+    vm.frames[-1].stack.append(value)
+
+
+@opcode("GET_ITER")
+def get_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    return ask_iterator(vm, frame.stack.pop(), push)
+
+
+@opcode("FOR_ITER")
+def for_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    def end(vm: Interpreter, value: Variable) -> int:
+        frame.stack.pop()
+        return int(ins.arg)
+
+    return take_next(vm, frame.stack[-1], push, end)
+
+
+@opcode("GET_YIELD_FROM_ITER")
+def get_yield_from_iter(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    return ask_iterator(vm, frame.stack.pop(), push)
+
+
+@opcode("SEND")
+def send(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
+    """`yield from`: what was sent goes to the inner iterator, and what that returns is the value.
+    Since 3.12 the iterator stays below it, for END_SEND to take away."""
+    sent, inner = vm.look(frame.stack.pop()), vm.look(frame.stack[-1])
+
+    def end(vm: Interpreter, value: Variable) -> int:
+        if not V12:
+            frame.stack.pop()
+        frame.stack.append(value)
+        return int(ins.arg)
+
+    if isinstance(inner, GeneratorVariable):
+        return resume(vm, inner, sent, push, end)
+    none = isinstance(sent, Constant) and sent.value is None
+    if not none or isinstance(inner, ObjectVariable):  # it may return a value with its end
+        raise Break("operation", what=f"send() of a {inner.kind}")
+    return take_next(vm, inner, push, end)
+
+
+@opcode("END_SEND")
+def end_send(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    del frame.stack[-2]
