@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 Found = Variable | Call
 PLAIN_LOOKUPS = tuple(
-    static_entry(kind, "__getattribute__")[1] for kind in (object, SimpleNamespace)
+    static_entry(kind, "__getattribute__")[1] for kind in (object, BaseException, SimpleNamespace)
 )
 METHODS_IN_C = (WrapperDescriptorType, MethodDescriptorType)
 GIVE_THEMSELVES = (FunctionType, property, MemberDescriptorType, *METHODS_IN_C)  # to their class

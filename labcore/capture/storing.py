@@ -26,7 +26,7 @@ def store(vm: Interpreter, owner: Instance, name: str, value: Variable | None) -
     hook = "__delattr__" if value is None else "__setattr__"
     entry = vm.classes.entry(owner.cls, hook)
     assert entry is not None
-    if entry.where is object or owner.cls is SimpleNamespace:
+    if entry.where in (object, BaseException) or owner.cls is SimpleNamespace:
         return generic_store(vm, owner, name, value)
     method = special(vm, owner, hook)
     if type(entry.raw) is not FunctionType or method is None:

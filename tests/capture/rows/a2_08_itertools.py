@@ -109,7 +109,6 @@ def compresses(x):
 
 if sys.version_info >= (3, 12):
 
-    @pending("new-object: an object of class batched is made")
     def batches(x):
         return list(itertools.batched("abcde", 2)), x
 

@@ -1,6 +1,5 @@
 """A2.10: exceptions."""
 
-from tests.capture.rows.marks import pending
 
 
 def raise_and_catch(x):
@@ -95,7 +94,6 @@ class _Mine(Exception):
         self.code = code
 
 
-@pending("exception: an exception is made, _Mine; exception-caught: an exception is rai...")
 def own_exception(x):
     try:
         raise _Mine(4)
@@ -107,7 +105,6 @@ def _raises(t):
     raise _Mine(2)
 
 
-@pending("exception: an exception is made, _Mine; exception-caught: an exception is rai...")
 def raised_in_a_callee(x):
     try:
         return _raises(x)
@@ -151,7 +148,6 @@ def uncaught(x):
     raise RuntimeError("out")
 
 
-@pending("exception: an exception is made, _Mine")
 def uncaught_after_effects(x, numbers):
     numbers.append(1)
     raise _Mine(len(numbers))
