@@ -208,7 +208,7 @@ class Bytecode:
                 return arg
             case "LOAD_FAST_LOAD_FAST" | "STORE_FAST_LOAD_FAST" | "STORE_FAST_STORE_FAST":
                 return arg >> 4, arg & 15
-            case "LOAD_CONST" | "RETURN_CONST" | "JUMP":
+            case "LOAD_CONST" | "RETURN_CONST" | "JUMP" | "SEND":
                 return ins.argval
         return ins.argval if "JUMP" in op or "ATTR" in op or "GLOBAL" in op else arg
 

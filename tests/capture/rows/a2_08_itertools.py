@@ -70,7 +70,6 @@ def whiles(numbers, x):
     )  # fmt: skip
 
 
-@pending("new-object: an object of class groupby is made; operation: iteration over a g...")
 def groups(x):
     return (
         [(k, list(g)) for k, g in itertools.groupby("aabbb")],
