@@ -40,7 +40,6 @@ def laziness(x):
     return x * first, list(log), list(it), log
 
 
-@pending("generator: yield_from.<locals>.outer is a generator or a coroutine; operation...")
 def yield_from(x):
     def outer():
         got = yield from inner()
@@ -54,7 +53,6 @@ def yield_from(x):
     return x * sum(outer()), list(outer())
 
 
-@pending("generator: yield_from_a_list.<locals>.chained is a generator or a coroutine; ...")
 def yield_from_a_list(xs):
     def chained():
         yield from xs
@@ -183,7 +181,6 @@ def nested_generators(x):
     return sum(a * b for a in _count(3) for b in _count(a)) + x
 
 
-@pending("generator: recursive_generator.<locals>.flatten is a generator or a coroutine...")
 def recursive_generator(x):
     def flatten(items):
         for item in items:
