@@ -9,6 +9,7 @@ what it says.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ class Break(Exception):
         reason = REASONS[id]
         self.id = id
         self.what, self.why, self.hint = (
-            text.format(**particulars) for text in (reason.what, reason.why, reason.hint)
+            _with_articles(text.format(**particulars))
+            for text in (reason.what, reason.why, reason.hint)
         )
         self.origin: Origin | None = None
         self.callers: list[Origin] = []  # the calls that led there, outermost first
@@ -45,6 +47,11 @@ class Break(Exception):
 
     def event(self) -> GraphBreak:
         return GraphBreak(self.id, self.what, self.why, self.hint, self.origin, self.callers)
+
+
+def _with_articles(text: str) -> str:
+    """ "an iterator" where a particular was filled in after "a"."""
+    return re.sub(r"\b([Aa]) (?=[aeio]\w)", r"\1n ", text)
 
 
 class WouldRaise(Exception):
@@ -72,6 +79,7 @@ class WouldRaise(Exception):
         self.__traceback__ = None
 
 
+_LEAVE = "Make a new value instead, or leave it: what stands around it is compiled."
 _RUN_OUTSIDE = (
     "Move it before or after the compiled function, or leave it: what stands around it is compiled."
 )
@@ -98,8 +106,8 @@ REASONS: dict[str, Reason] = {
     ),
     "varying-number": Reason(
         "{name} is a value that differs from time to time",
-        "Numbers and texts are constants of a graph. This one was another when the same code was "
-        "captured before, so CPython computes with it and the graphs around are kept.",
+        "A constant is needed here, and this one was another when the same code was captured "
+        "before. CPython computes with it, so that the graphs around it serve every value.",
         "Make a number a tensor, or leave it: the operators around it are compiled.",
     ),
     # ---- effects
@@ -111,9 +119,9 @@ REASONS: dict[str, Reason] = {
     ),
     "mutation": Reason(
         "{what} is changed in place",
-        "It existed before the call, so others can see the change. A graph only computes new "
-        "values.",
-        "Make a new value and return it.",
+        "Changes are replayed in order once the graph has run; this one capture cannot write down, "
+        "so CPython makes it.",
+        _LEAVE,
     ),
     "inplace-operator": Reason(
         "in-place operator {name}",
@@ -129,14 +137,17 @@ REASONS: dict[str, Reason] = {
     # ---- calls
     "unknown-call": Reason(
         "call of {name}",
-        "Capture reads Python bytecode and knows the lab's operators and some builtins; {name} is "
-        "neither.",
-        "Use a tensor operator, or call it outside of the compiled function.",
+        "Capture reads Python bytecode and knows the lab's operators and Python's builtins. {name} "
+        "is none of these, so what it does cannot be told.",
+        "Leave it: what stands around it is compiled. Or give capture Python to read in its place: "
+        "compiler.substitute_in_graph.",
     ),
     "new-object": Reason(
         "an object of class {name} is made",
-        "Capture reads objects that exist before the call; it makes none of a user's class itself.",
-        "Make the object before the call and pass it in.",
+        "How this class makes an object is nothing that capture can read: a class in C, a "
+        "metaclass, a __new__ of its own, or a __del__ that is told when the object goes.",
+        "Make the object before the call and pass it in, or leave it: what stands around it is "
+        "compiled.",
     ),
     "exception": Reason(
         "an exception, {name}, that is in use where capture stops",
@@ -183,8 +194,7 @@ REASONS: dict[str, Reason] = {
     "unknown-method": Reason(
         "Tensor.{name}",
         "Capture has no rule for this attribute of a tensor.",
-        "Use an operator of the lab that capture knows, or call it outside of the compiled "
-        "function.",
+        "Use an operator that computes the same, or leave it: what stands around it is compiled.",
     ),
     "deep-recursion": Reason(
         "more than {limit} nested calls",
@@ -218,19 +228,21 @@ REASONS: dict[str, Reason] = {
     "opcode": Reason(
         "Python instruction {name}",
         "Capture has no rule for this instruction.",
-        "Write this expression or statement in another way, or move it out of the compiled "
-        "function.",
+        "Write the expression or statement in another way, or leave it: what stands around it is "
+        "compiled.",
     ),
     "operation": Reason(
         "{what}",
         "Capture has no rule for this operation on these types.",
-        "Use tensors, numbers, tuples and lists here, or do it outside of the compiled function.",
+        "Use tensors, numbers, texts, tuples, lists or dicts here, or leave it: what stands around "
+        "it is compiled.",
     ),
     "attribute": Reason(
         "attribute {name!r} of {what}",
-        "Finding it would run the object's own code (a property, a descriptor or __getattr__), or "
-        "it is no plain value.",
-        "Read the attribute before the call and pass its value in.",
+        "Finding it runs code that capture cannot read (a descriptor in C, a metaclass), or it "
+        "belongs to the interpreter.",
+        "Read the attribute before the call and pass its value in, or leave it: what stands around "
+        "it is compiled.",
     ),
     "exception-caught": Reason(
         "an exception that was made before is raised inside of try or with",
