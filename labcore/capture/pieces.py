@@ -60,8 +60,8 @@ def escape(frame: Frame) -> Any:
     values += [value for value in stack if value is not NULL]
     free = fast[len(fast) - len(code.co_freevars) :]
     cells = (*free, *map(CellType, values))
-    frame.fast, frame.stack = [], []
     del fast, stack, values
+    frame.let_go()
     return FunctionType(piece, frame.namespace, code.co_name, None, cells)(*first)
 
 

@@ -39,9 +39,11 @@ def step(frames: list[Frame], stop: Stop) -> bool:
     stack = frame.stack
     handled = frame.exc if len(frames) == 1 else being_handled(frames)
     if stop.plain and handled is None and _is_plain(stop, stack):
+        del stack  # as below: a traceback may lead here
         return _plain_call(frames, stop)
     if stop.name == "RERAISE":  # no raise of ours: it would overwrite __context__
-        unwind(frames, stack[-1], mark=False)
+        del stack, handled
+        unwind(frames, frame.stack.pop(), mark=False)
         return False
     operands = stack[len(stack) - stop.operands :]
     windowless = stop.name == "FOR_ITER"  # then the traceback lacks this frame's line

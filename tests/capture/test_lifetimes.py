@@ -84,6 +84,28 @@ def callee_that_catches(x):
         return x * 2
 
 
+def handles_a_group(x):
+    kept = Noted("kept", x)
+    try:
+        raise len(None)
+    except* TypeError:
+        note("caught")
+    return kept.tensor * 2
+
+
+def passes_an_error_on(x):
+    kept = Noted("kept", x)
+    try:
+        try:
+            note("inner")
+            len(None)
+        finally:
+            note("finally")
+    except TypeError:
+        note("caught")
+    return kept.tensor * 2
+
+
 def goes_on_after_a_callee_that_catches(x):
     x = callee_that_catches(x)
     kept = Noted("kept", x)
@@ -93,7 +115,15 @@ def goes_on_after_a_callee_that_catches(x):
 
 @pytest.mark.parametrize(
     "function",
-    [goes_on_after_a_callee_that_catches, lets_go, catches, replaces_a_result, left_by_an_error],
+    [
+        handles_a_group,
+        passes_an_error_on,
+        goes_on_after_a_callee_that_catches,
+        lets_go,
+        catches,
+        replaces_a_result,
+        left_by_an_error,
+    ],
 )
 def test_values_die_when_they_die_in_eager(function):
     x = torch.tensor([1.0, 2.0])
@@ -126,7 +156,11 @@ def test_an_error_leaves_no_iterator_open():
     def g(x):
         return sum(numbers(), None) * x
 
-    for function, kind in ((f, IndexError), (g, TypeError)):
+    def h(x):
+        for number in numbers():
+            x = {a: number + "" for a in {"a": x}.items()}
+
+    for function, kind in ((f, IndexError), (g, TypeError), (h, TypeError)):
         events.clear()
         with pytest.raises(kind) as caught:
             torch.compile(function, backend="eager")(torch.tensor([1.0]))

@@ -121,10 +121,12 @@ class Interpreter:
         return self.halt is not None and self.halt.step == self.halt_step == self.step
 
     def forget(self) -> None:
-        """Let go of the call's values: cycles would keep them until the collector comes."""
+        """Let go of the call's values: cycles would keep them until the collector comes, and what
+        is left of the interpreter in one must not lead to them."""
         del self.operators.vm
         if self.watch is not None:
             del self.watch.vm
+        vars(self).clear()
 
     def _resumed(self) -> list[SymbolicFrame]:
         """Frames of a call on its way, nothing in them looked at yet."""

@@ -329,7 +329,7 @@ def tidy(t, k):
             yield t * j
         return "done"
     finally:
-        LOG.append("tidied")
+        CLOSED["tidy"] += 1
 
 def echo(t):
     got = yield t
@@ -338,6 +338,7 @@ def echo(t):
 
 COUNT = 0
 LOG = []
+CLOSED = collections.Counter()  # when a generator is closed is not compared, but whether
 WEIGHT = torch.tensor([0.25, 2.0])
 STOCK = [WEIGHT, WEIGHT * 3]
 TABLE = {"a": WEIGHT, "t": WEIGHT + 1}

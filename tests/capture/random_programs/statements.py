@@ -470,7 +470,7 @@ def $g($t):
         @generator{$t:T}
         yield $t
     finally:
-        LOG.append('g')
+        CLOSED['g'] += 1
 for $a in $g(@T):
     @loop{$a:T}
 # 0.5
