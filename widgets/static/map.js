@@ -41,7 +41,7 @@ const APPLY = {
     learn(st, e.break);
     st.met[e.break] = (st.met[e.break] ?? 0) + 1;
     st.count.breaks++;
-    st.handed[e.break] = { frames: e.handed };
+    st.handed[e.break] = { frames: e.handed, rest: e.rest };
   },
   python: result,
   rest: result,
@@ -51,7 +51,7 @@ const APPLY = {
 };
 
 function result(st, e) {
-  st.handed[e.break] = { frames: e.handed, result: e.result };
+  st.handed[e.break] = { frames: e.handed, rest: e.kind === "rest", result: e.result };
 }
 
 function addRounds(st, e, rounds) {

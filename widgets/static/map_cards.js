@@ -112,7 +112,7 @@ export function breakCard(trace, stop, number, words) {
     "h4",
     {},
     h("i", { class: "lab-key lab-key-break" }),
-    stop.what ?? words("rest_of_it"),
+    stop.what ?? words("rest_title"),
   );
   const part = (key, value) => (value ? [h("h5", {}, words(key)), paragraph(value)] : []);
   const met = h("span", { class: "bm-met" });
@@ -138,10 +138,15 @@ export function breakCard(trace, stop, number, words) {
       const state = JSON.stringify(st.handed[number] ?? null);
       if (state === shown) return;
       shown = state;
-      const { frames = [], result } = st.handed[number] ?? {};
+      const { frames = [], rest, result } = st.handed[number] ?? {};
       handed.replaceChildren(...frames.map((frame) => frameOf(frame, frames.length > 1, words)));
       const gives = result && result !== "None" ? [" → ", h("b", {}, result)] : [];
-      ran.replaceChildren(words("runs_one"), " ", h("code", {}, stop.instruction), ...gives);
+      ran.replaceChildren(
+        words(rest ? "rest_of_it" : "runs_one"),
+        " ",
+        h("code", {}, stop.instruction),
+        ...gives,
+      );
     },
   };
 }

@@ -76,6 +76,8 @@ function keepInView(box, element) {
   const [a, b] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
   if (b.top < a.top) box.scrollTop -= a.top - b.top + 20;
   else if (b.bottom > a.bottom) box.scrollTop += b.bottom - a.bottom + 20;
+  if (b.left < a.left) box.scrollLeft -= a.left - b.left + 20;
+  else if (b.right > a.right && b.width < a.width) box.scrollLeft += b.right - a.right + 20;
 }
 
 function paintTape(source, trace, st) {

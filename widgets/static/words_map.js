@@ -59,7 +59,11 @@ export const MAP_WORDS = {
   on_stack: ["value stack", "值栈"],
   no_state: ["nothing that is still read", "没有还要读的东西"],
   runs_one: ["CPython runs one instruction", "CPython 运行一条指令"],
-  rest_of_it: ["CPython runs the rest of the function", "CPython 运行函数余下的部分"],
+  rest_of_it: [
+    "CPython runs the rest of the function, from",
+    "CPython 运行函数余下的部分，从这里起：",
+  ],
+  rest_title: ["CPython runs the rest of the function", "CPython 运行函数余下的部分"],
   met_times: ["met {count} times", "遇到 {count} 次"],
   met_times_one: ["met once", "遇到 1 次"],
   round: ["round of {of}", "轮次，共 {of}"],
