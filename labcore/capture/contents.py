@@ -139,11 +139,15 @@ class Contents:
         """`variable[key]`. Raises WouldRaise when it has no such key."""
         if key in variable.items:
             return variable.items[key]
-        if not self.has_key(variable, key):
+        gone = variable.complete or key in variable.gone
+        if gone or held(key) not in variable.value:
+            self.has_key(variable, key)
             raise WouldRaise(KeyError(held(key)), exact=not isinstance(key, Variable))
-        return self._given(variable, key)
+        found = self._given(variable, key)
+        self.builder.load(found.source)  # were it gone, reading it would raise
+        return found
 
-    def _given(self, variable: DictVariable, key: Any) -> Variable:
+    def _given(self, variable: DictVariable, key: Any) -> Lazy:
         """The item that one from outside came in with."""
         text = key_text(self.builder, key)
         source = variable.place.item_at(text)
@@ -153,7 +157,8 @@ class Contents:
         """All items in order, guarding which keys there were."""
         if not variable.complete:
             self.keys(variable.place.name, variable.home, variable.value)
-            items = {key: self._given(variable, key) for key in variable.value}
+            items: dict[Any, Variable] = {}
+            items.update((key, self._given(variable, key)) for key in variable.value)
             for key, value in variable.changes:
                 if value is None:
                     del items[key]

@@ -299,7 +299,10 @@ class Looker(Contents):
             )
 
     def _not_iterated(self, changed: Mutable, iterator: LiveIterator) -> None:
-        """A real iterator that is peeked at goes over another list than the one that changes."""
+        """A real iterator that is peeked at goes over something else than what changes; or over
+        this, and then the region stopped there."""
+        if goes_over(iterator.value, changed.value):
+            return
         function, name = self.builder.constant(goes_over, "goes_over"), changed.place.name
         code = f"not {function}({iterator.home}, {changed.home})"
         words = f"{name!r} is being iterated now"

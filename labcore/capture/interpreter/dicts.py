@@ -81,8 +81,8 @@ def _popitem(vm: Interpreter, owner: DictVariable) -> Variable:
     items = vm.looker.dict_items(owner)
     if not items:
         raise WouldRaise(KeyError("popitem(): dictionary is empty"), exact=True)
-    key = next(reversed(items))
-    value = vm.looker.delete_item(owner, key)
+    vm.looker.write(owner, "{}.popitem()")  # unlike `del` it leaves no gap, which iterators see
+    key, value = items.popitem()
     return TupleVariable([key_variable(vm.builder, key), value])
 
 

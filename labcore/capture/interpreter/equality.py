@@ -30,6 +30,13 @@ CONTAINERS = (TupleVariable, ListVariable, DictVariable, SetVariable)
 
 def equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
     """`a is b or a == b`, as containers ask it of their items."""
+    try:
+        return _equal(vm, a, b)
+    except RecursionError:
+        raise Break("operation", what="== of containers that contain themselves") from None
+
+
+def _equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
     first, second = spelled_out(vm.look(a)), spelled_out(vm.look(b))
     if first is second:
         return True
@@ -84,12 +91,12 @@ def _containers(vm: Interpreter, a: Variable, b: Variable) -> bool:
         one, other = vm.looker.dict_items(a), vm.looker.dict_items(b)
         if len(one) != len(other):
             return False
-        return all(key in other and equal(vm, value, other[key]) for key, value in one.items())
+        return all(key in other and _equal(vm, value, other[key]) for key, value in one.items())
     return _keys(vm, a) == _keys(vm, b)
 
 
 def _sequences(vm: Interpreter, a: Sequence[Variable], b: Sequence[Variable]) -> bool:
-    return all(equal(vm, x, y) for x, y in zip(a, b)) and len(a) == len(b)
+    return all(_equal(vm, x, y) for x, y in zip(a, b)) and len(a) == len(b)
 
 
 def _keys(vm: Interpreter, value: Variable) -> object:

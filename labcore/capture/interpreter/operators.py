@@ -72,7 +72,7 @@ def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         return _with_tensor(vm, symbol, a, b)
     if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
         return _sequence(vm, symbol, a, b)
-    if isinstance(a, SetVariable) or isinstance(b, SetVariable):
+    if isinstance(a, (SetVariable, ViewVariable)) or isinstance(b, (SetVariable, ViewVariable)):
         return set_operator(vm, symbol, a, b)
     if symbol == "|" and isinstance(a, DictVariable) and isinstance(b, DictVariable):
         return DictVariable({**vm.looker.dict_items(a), **vm.looker.dict_items(b)})
@@ -174,7 +174,7 @@ def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         by_identity = (type, type(len))
         if isinstance(a.value, by_identity) and isinstance(b.value, by_identity):
             return Constant((a.value is b.value) == (symbol == "=="))
-    if isinstance(a, SetVariable) or isinstance(b, SetVariable):
+    if isinstance(a, (SetVariable, ViewVariable)) or isinstance(b, (SetVariable, ViewVariable)):
         found = set_comparison(vm, symbol, a, b)
         if found is not None:
             return found

@@ -15,7 +15,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import held, is_constant_key, key_of, key_variable
-from ..variables import Constant, DictVariable, SetVariable, Variable
+from ..variables import Constant, DictVariable, SetVariable, Variable, ViewVariable
 from .control import iterate
 from .core import Interpreter
 from .methods import Args, Kwargs, Methods, by_rule, slots
@@ -146,6 +146,8 @@ def _keys(vm: Interpreter, value: Variable) -> Any:
         return vm.looker.elements(value)
     if isinstance(value, Constant) and type(value.value) is frozenset:
         return keys_in(vm, value)
+    if isinstance(value, ViewVariable) and value.name == "keys":
+        return vm.looker.dict_items(value.owner).keys()
     return None
 
 
