@@ -46,7 +46,7 @@ def of_list(draw: Any) -> str:
     return pick(
         draw,
         f"{one}.append({value(draw)})",
-        f"{one}.extend({other})",
+        f"{one}.extend({other}[:3])",
         f"{one}.extend(({value(draw)}, {value(draw)}))",
         f"{one}.insert({number(draw)}, {value(draw)})",
         f"out.append({one}.pop())",
@@ -55,7 +55,7 @@ def of_list(draw: Any) -> str:
         f"{one}.reverse()",
         f"{one}[:] = sorted(v for v in {one} if isinstance(v, int))",
         f"{one}[{number(draw)}] = {value(draw)}",
-        f"{one}[{number(draw)}:{number(draw)}] = {other}",
+        f"{one}[{number(draw)}:{number(draw)}] = {other}[:3]",
         f"del {one}[{number(draw)}]",
         f"del {one}[{number(draw)}:]",
         f"{one} += {other}[:3]",

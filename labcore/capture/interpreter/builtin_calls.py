@@ -32,6 +32,7 @@ from .arithmetic import symbolic
 from .control import iterate, iterator, truth
 from .core import Interpreter
 from .dicts import dict_method, update
+from .equality import CONTAINERS
 from .fold import folded, python_value
 from .generators import stop_iteration
 from .iteration import all_items, ask_iterator, push, take_next
@@ -150,6 +151,13 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable |
         if isinstance(value, (TupleVariable, ListVariable, ViewVariable)):
             return Constant(len(iterate(vm, value)))
     return fold_call(vm, len, args, kwargs)
+
+
+@rule(bool)
+def _bool(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
+    if len(args) == 1 and not kwargs and isinstance(vm.look(args[0]), CONTAINERS):
+        return Constant(truth(vm, args[0]))
+    return fold_call(vm, bool, args, kwargs)
 
 
 def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:
