@@ -127,6 +127,7 @@ def _outcome(score: Score) -> str:
 
 def perform(fn: Callable[..., Any], calls: Iterable[Call]) -> Director:
     """Run the calls on the compiled function, recording."""
-    compiled = fn if is_compiled(fn) else torch.compile(fn)
+    # A variant for each size, unless the user's own compile() says otherwise.
+    compiled = fn if is_compiled(fn) else torch.compile(fn, dynamic=False)
     events, errors = record_calls(compiled, fn, calls)
     return direct(events, errors, parameter_names(fn))

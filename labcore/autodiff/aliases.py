@@ -52,7 +52,7 @@ def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
     for node in [*(n for n in graph.placeholders if n in roots), *computed]:
         env[node] = part.placeholder(node.name, node.meta, node.origin)
     views = _views_below(graph)
-    spoken = {symbol for view in views for symbol in view.symbols}
+    spoken = {symbol for node in (*roots, *views) for symbol in node.symbols}
     for node in graph.numbers:
         if node.name in spoken:
             part.number(node.name, node.symbol, node.origin)

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..graph import Graph, Node, TensorMeta, map_nodes, verify
+from ..shapes import hint
 from .joint import Joint
 from .views import memory_of, meta_of
 
@@ -25,9 +26,14 @@ class Saved:
     meta: TensorMeta
     primal: bool
 
+    @property
+    def nbytes(self) -> int:
+        """Its bytes, for the sizes that were seen."""
+        return hint(self.meta.nbytes)
+
     def __str__(self) -> str:
         note = " (an input)" if self.primal else ""
-        return f"{self.name}: {self.meta}, {self.meta.nbytes} bytes{note}"
+        return f"{self.name}: {self.meta}, {self.nbytes} bytes{note}"
 
 
 @dataclass(frozen=True)
@@ -40,7 +46,7 @@ class Cut:
 
     @property
     def saved_bytes(self) -> int:
-        return sum(value.meta.nbytes for value in self.saved)
+        return sum(value.nbytes for value in self.saved)
 
     def __str__(self) -> str:
         crossing = "".join(f"# saved {value}\n" for value in self.saved)

@@ -147,7 +147,7 @@ class Plan:
     outputs     how many of the forward's results are outputs; the others are saved
     tangent_of  the outputs that get a history
     inputs      the arguments that get a gradient
-    numbers     the arguments that are numbers; the backward takes them, too
+    numbers     the arguments that are numbers, called `symbols`; the backward takes them, too
     saved       ("argument", i), ("output", i) or ("result", i) for each saved value
     tangents    what gradients the backward graph was compiled for
     """
@@ -158,6 +158,7 @@ class Plan:
     numbers: tuple[int, ...]
     saved: tuple[tuple[str, int], ...]
     tangents: tuple[TensorMeta, ...]
+    symbols: tuple[str, ...]
 
     @staticmethod
     def of(joint: Joint, cut: Cut) -> Plan:
@@ -175,7 +176,10 @@ class Plan:
         inputs = tuple(i for i, g in enumerate(gradients) if isinstance(g, Node))
         tangents = tuple(meta_of(node) for node in joint.tangents)
         numbers = tuple(i for i, node in enumerate(joint.primals) if node.symbol)
-        return Plan(joint.outputs, joint.tangent_of, inputs, numbers, tuple(saved), tangents)
+        symbols = tuple(node.name for node in joint.primals if node.symbol)
+        return Plan(
+            joint.outputs, joint.tangent_of, inputs, numbers, tuple(saved), tangents, symbols
+        )
 
 
 def training_region(forward: Boxed, backward: LazyBackward, plan: Plan, split: Split,
@@ -213,6 +217,8 @@ def _pull_back(
 ) -> Callable[..., list]:
     """The region's backward as the tape calls it: outputs' gradients in, inputs' gradients out."""
 
+    values = dict(zip(plan.symbols, numbers))
+
     def pull_back(*grads: Tensor | None) -> list[Tensor | None]:
         compiled = backward.given(tuple([grad is not None for grad in grads]))
         box = [
@@ -221,7 +227,7 @@ def _pull_back(
         ]
         for grad, meta in zip(grads, plan.tangents):
             if grad is not None:
-                box.append(_fitted(grad, meta))
+                box.append(_fitted(grad, meta if not numbers else meta.at(values)))
         found = compiled(box)
         return [found[i] for i in plan.inputs]
     return pull_back

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..graph import Node, TensorMeta, map_nodes
+from ..shapes import surely_equal
 
 
 def meta_of(node: Node) -> TensorMeta:
@@ -35,7 +36,7 @@ def same_view_above(node: Node) -> Node | None:
     offset, step, source = 0, node, view_source(node)
     while source is not None:
         offset += _offset(step)
-        if offset == 0 and _layout(source) == _layout(node):
+        if surely_equal((offset, *_layout(source)), (0, *_layout(node))):
             return source
         step, source = source, view_source(source)
     return None
@@ -43,7 +44,7 @@ def same_view_above(node: Node) -> Node | None:
 
 def _layout(node: Node) -> tuple:
     meta = meta_of(node)
-    return tuple(meta.shape), tuple(meta.stride)
+    return (*meta.shape, *meta.stride)
 
 
 def _offset(view: Node) -> int:

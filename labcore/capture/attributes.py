@@ -19,7 +19,7 @@ from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise
 from .effects import require
-from .numbers import as_constant
+from .numbers import as_constant, lifted
 from .objects import Found
 from .variables import (
     Call,
@@ -193,7 +193,7 @@ _TYPES: dict[type, type] = {
 
 def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
     if name in TENSOR_FACTS:
-        return Constant(TENSOR_FACTS[name](owner.meta))
+        return lifted(TENSOR_FACTS[name](owner.meta))
     if name in TENSOR_VIEWS:
         return vm.operators.get(owner, name)
     if not hasattr(Tensor, name):

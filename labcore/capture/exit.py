@@ -16,6 +16,7 @@ from types import CellType, FunctionType, MethodType
 
 from ..graph import Node
 from ..guards import GuardBuilder
+from ..tensor.size import Size
 from .binding import VARARGS, parameter_names
 from .breaks import Break
 from .frame import UNBOUND, SymbolicFrame
@@ -185,6 +186,9 @@ class Exit:
             return self._named("set_", self._set(variable))
         if isinstance(variable, CellVariable):
             return self._later(variable, "cell", f"{self.builder.constant(CellType, 'CellType')}()")
+        if isinstance(variable, TupleVariable) and type(variable.value) is Size:
+            kind = self.builder.constant(Size, "Size")
+            return self._named("size", f"{kind}({self._tuple(variable.items)})")
         if isinstance(variable, TupleVariable):
             return (
                 self._named("tuple_", self._tuple(variable.items)) if len(variable.items) else "()"

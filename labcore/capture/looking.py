@@ -25,6 +25,7 @@ from .callables import means_something
 from .classes import Classes
 from .contents import Contents
 from .effects import Effects
+from .layouts import layout
 from .numbers import Numbers, Varying
 from .peeking import apart, can_peek, goes_over
 from .variables import (
@@ -173,9 +174,8 @@ class Looker(Contents):
             builder.constant(value.device, str(value.device)),
         )
         builder.add(kinds.tensor_match(name, home, value, names, origin))
-        builder.add(kinds.size_match(name, home, value, origin))
-        builder.add(kinds.stride_match(name, home, value, origin))
-        variable = TensorVariable(value.meta, None, source, value, home=home)
+        meta = layout(self.numbers, source, value, home)
+        variable = TensorVariable(meta, None, source, value, home=home)
         self.tensors.append(variable)
         return variable
 

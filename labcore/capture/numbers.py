@@ -15,7 +15,9 @@ from typing import Any
 from ..graph import Graph
 from ..guards import Guard, GuardBuilder, Mismatch, Source, kinds
 from ..guards.builder import Load
-from ..shapes import Expr, ShapeEnv, SymFloat, SymInt, SymNumber, bare, renamed
+from ..shapes import Expr, ShapeEnv, SymFloat, SymInt, SymNumber, renamed
+from ..tensor.size import Size
+from ..trace import Origin
 from .breaks import Break
 from .variables import Constant, NumberVariable, TupleVariable, Variable
 
@@ -27,11 +29,12 @@ class Varying:
     """Names of values that were other ones at other times.
 
     symbols: numbers that are to be inputs of the graph.  never: what must not be a constant, or
-    each would be a variant of its own.
+    each would be a variant of its own.  everything: all numbers and sizes are to be inputs.
     """
 
     symbols: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
+    everything: bool = False
 
     def refuse(self, name: str) -> None:
         """Raises Break for what must not be a constant."""
@@ -49,27 +52,63 @@ class Numbers:
         self.builder, self.varying, self.graph = builder, varying, graph
         self.env = ShapeEnv(self._assume, self._fix)
         self.inputs: dict[str, NumberVariable] = {}  # by symbol
+        self.sizes: dict[int, SymInt] = {}  # by the size that was seen
+        self.marked: dict[str, int] = {}  # sizes that have to be symbols, as they were seen
+        self._fixed_by: dict[str, Origin | None] = {}  # where a number was compared last
 
     def wanted(self, source: Source, value: int | float) -> bool:
         """Is this number to be a symbol?"""
-        fits = type(value) is float or value.bit_length() <= BITS  # type: ignore[union-attr]
-        return source.name in self.varying.symbols and fits
+        if isinstance(value, int) and value.bit_length() > BITS:
+            return False
+        return self.varying.everything or source.name in self.varying.symbols
 
     def input(self, source: Source, value: int | float, home: str) -> NumberVariable:
         """A new symbol for a number; only its type is guarded."""
-        builder, is_float = self.builder, type(value) is float
-        builder.add(kinds.number_match(source.name, home, value, BITS, builder.origin))
-        symbol = self.graph.new_symbol("f" if is_float else "s")
-        limit = 2**BITS - 1
-        self.env.symbol(symbol, value, -limit, limit)
-        number = (
-            SymFloat(self.env, symbol, value)
-            if is_float
-            else SymInt(self.env, Expr.of(symbol))
-        )
-        found = NumberVariable(number, value, source, home=home)
-        self.inputs[symbol] = found
+        origin = self.builder.origin
+        self.builder.add(kinds.number_match(source.name, home, value, BITS, origin))
+        return self._new(source, value, home, -(2**BITS) + 1)
+
+    def _new(self, source: Source, value: int | float, home: str, least: int) -> NumberVariable:
+        symbol = self.graph.new_symbol("f" if isinstance(value, float) else "s")
+        self.env.symbol(symbol, value, least, 2**BITS - 1)
+        number: SymNumber = SymInt(self.env, Expr.of(symbol))
+        if isinstance(value, float):
+            number = SymFloat(self.env, symbol, value)
+        self.inputs[symbol] = found = NumberVariable(number, value, source, home=home)
         return found
+
+    def size(self, source: Source, value: int, least: int, shared: bool) -> SymInt:
+        """The symbol of a size or a stride, which is at least so large; where it may be shared, the
+        one of an equal size, which it has to stay equal to."""
+        home = self.builder.load(source)
+        known = self.sizes.get(value) if shared else None
+        if known is not None:
+            self._stays_equal(source, home, known)
+            return known
+        number = self._new(source, value, home, least).number
+        assert isinstance(number, SymInt)
+        if shared:
+            self.sizes[value] = number
+        return number
+
+    def _stays_equal(self, source: Source, home: str, known: SymInt) -> None:
+        code = f"{home} == {self.in_check(known)}"
+        if home == self.in_check(known):
+            return
+        words = f"{source.name} == {self.in_words(known)}"
+        reason = f"{words} does not hold"
+        origin = self.builder.origin
+        self.builder.add(
+            kinds.condition("SHAPE_ENV", source.name, code, home, words, reason, origin)
+        )
+
+    def in_check(self, number: SymNumber | int) -> str:
+        """Python for a number, in the names of the check."""
+        return renamed(str(number), self._homes)
+
+    def in_words(self, number: SymNumber | int) -> str:
+        """The same in the user's names."""
+        return renamed(str(number), self._names)
 
     def constant(self, variable: NumberVariable) -> Constant:
         """The number as a constant, under a guard. Raises Break for what must not be one."""
@@ -79,8 +118,8 @@ class Numbers:
         """A name for a computed number; like everything else it is computed before the graph runs,
         and before any effect."""
         name = self.builder.names.new("number")
-        text = bare(renamed(number.text, self._homes))
-        where = Source(renamed(repr(number), self._names), text)
+        text = self.in_check(number)
+        where = Source(self.in_words(number), text)
         self.builder.steps.append(Load(name, text, where))
         return name
 
@@ -91,6 +130,16 @@ class Numbers:
         for symbol, variable in used:
             self.graph.number(symbol, f"{variable.kind} {variable.source_name}")
         return [variable for _, variable in used]
+
+    def violations(self) -> list[tuple[str, int, Origin | None]]:
+        """The sizes that were marked as dynamic and are constants nevertheless: what they are
+        called, which constant, and where it was taken for one."""
+        symbols = {v.source_name: symbol for symbol, v in self.inputs.items()}
+        return [
+            (name, value, self._fixed_by.get(name))
+            for name, value in self.marked.items()
+            if name not in symbols or self.env.is_constant(symbols[name])
+        ]
 
     @property
     def _homes(self) -> dict[str, str]:
@@ -106,17 +155,28 @@ class Numbers:
         spoken = [v for s, v in self.inputs.items() if renamed(condition, {s: ""}) != condition]
         subject = f"({', '.join(v.home for v in spoken)},)"
 
+        origin = self.builder.origin
+
         def mismatch(values: tuple[int | float, ...]) -> Mismatch:
             actual = ", ".join(f"{v.source_name} = {n!r}" for v, n in zip(spoken, values))
             return Mismatch(words, actual, f"{words} does not hold: {actual}")
 
+        if "==" in condition:
+            self._fixed_by.update(dict.fromkeys((v.source_name for v in spoken), origin))
         name = ", ".join(v.source_name for v in spoken)
-        origin = self.builder.origin
         self.builder.add(Guard("SHAPE_ENV", name, code, subject, words, mismatch, origin))
 
     def _fix(self, symbols: set[str]) -> None:
         for symbol in symbols:
             self.varying.refuse(self.inputs[symbol].source_name)
+
+
+def size_of(items: list[Variable]) -> Variable:
+    """A torch.Size of these sizes, which are numbers."""
+    seen = Size(item.value for item in items)  # type: ignore[attr-defined]
+    if all(isinstance(item, Constant) for item in items):
+        return Constant(seen)
+    return TupleVariable(items, seen)
 
 
 def as_constant(numbers: Numbers, variable: Variable) -> Variable:
@@ -125,12 +185,12 @@ def as_constant(numbers: Numbers, variable: Variable) -> Variable:
 
 
 def lifted(value: Any) -> Variable:
-    """A variable for what symbolic arithmetic gave; with numbers that were fixed it gives numbers.
-    """
+    """A variable for a number, symbolic or not, or for a tuple or a torch.Size of such."""
     if isinstance(value, SymNumber):
         return NumberVariable(value, value.hint)
     if isinstance(value, tuple):
-        return TupleVariable([lifted(item) for item in value])
+        items = [lifted(item) for item in value]
+        return size_of(items) if type(value) is Size else TupleVariable(items)
     if kinds.is_too_long(value):
         raise Break("operation", what=f"an integer of {value.bit_length()} bits")
     return Constant(value)

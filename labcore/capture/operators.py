@@ -21,7 +21,6 @@ from ..graph import Graph, Node, TensorMeta
 from ..ops import Op, Tracer
 from ..ops.arguments import check_arguments
 from ..ops.dispatch import interpreting
-from ..shapes import SymNumber
 from ..tensor import Tensor
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
@@ -29,6 +28,7 @@ from ..tensor.modes import mode
 from ..tensor.nodes import MAKES_ANEW
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
+from .numbers import lifted
 from .skipping import is_skipped
 from .variables import (
     Constant,
@@ -124,8 +124,6 @@ class CaptureTracer(Tracer):
             raise Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
         if op.kind == "random":
             raise Break("random-operator", name=op.name)
-        if op.kind != "pointwise":
-            args, kwargs = _fixed(args), _fixed(kwargs)
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
@@ -160,17 +158,6 @@ def _nodes(value: Any) -> Any:
         return value.node
     if isinstance(value, (tuple, list)):
         return type(value)([_nodes(item) for item in value])
-    return value
-
-
-def _fixed(value: Any) -> Any:
-    """Sizes and axes are constants."""
-    if isinstance(value, SymNumber):
-        return value.fixed()
-    if isinstance(value, (tuple, list)):
-        return type(value)([_fixed(item) for item in value])
-    if isinstance(value, dict):
-        return {name: _fixed(item) for name, item in value.items()}
     return value
 
 
@@ -221,7 +208,8 @@ class OperatorCalls:
         confused = isinstance(error, (TypeError, AttributeError))
         if confused and any(word in str(error) for word in ("TensorMeta", "Traced", "Node")):
             return Break("tensor-as-number", name=getattr(function, "__name__", "an operator"))
-        return WouldRaise(error, exact=True)
+        # Its text may speak of sizes that are symbols.
+        return WouldRaise(error, exact=not self.vm.looker.numbers.inputs)
 
     def special(self, owner: TensorVariable, name: str, other: Variable) -> Variable | None:
         """owner.__name__(other), or None where that is NotImplemented."""
@@ -257,16 +245,15 @@ class OperatorCalls:
     def _lift(self, result: Any) -> Variable:
         if isinstance(result, Traced):
             return result.variable
-        if isinstance(result, SymNumber):
-            return NumberVariable(result, result.hint)
         if isinstance(result, tuple):
-            items = [self._lift(item) for item in result]
-            return TupleVariable(items) if type(result) is tuple else Constant(result)
+            if type(result) is Size:
+                return lifted(result)
+            return TupleVariable([self._lift(item) for item in result])
         if isinstance(result, list):
             return ListVariable([self._lift(item) for item in result])
         if isinstance(result, dict):
             return DictVariable({key: self._lift(item) for key, item in result.items()})
-        return Constant(result)
+        return lifted(result)
 
     def _node(self, tensor: TensorVariable) -> Node:
         """A tensor's node; an input gets its placeholder when the first operator reads it."""

@@ -18,6 +18,7 @@ from ..runtime.loader import Launcher, LoadError, load
 from . import cache, kernel_math
 from .folder import enabled
 from .jit import ObjectFile, compile_kernels
+from .launch import LONG
 
 
 @dataclass(frozen=True)
@@ -95,13 +96,16 @@ def _kernel_nodes(source: str) -> list[ast.FunctionDef]:
 
 
 def _iterations(node: ast.AST) -> int:
-    """How often the innermost statements of a kernel run, all its loops together."""
+    """How often the innermost statements of a kernel run, all its loops together; a loop of unknown
+    length counts as a long one."""
     total = 0
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
             size = child.iter.args[0]
             times = (
-                size.value if isinstance(size, ast.Constant) and isinstance(size.value, int) else 1
+                size.value
+                if isinstance(size, ast.Constant) and isinstance(size.value, int)
+                else LONG
             )
             total += times * max(1, _iterations(child))
     return total

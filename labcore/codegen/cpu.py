@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 
 from .. import dtypes
 from ..fusion.handlers import Name, Printer
-from ..fusion.ir import Expr, ops, using
+from ..fusion.ir import Expr, is_index, ops, using
 from ..fusion.nest import Nest, Pass
 from ..fusion.primitives import accumulator, identity
 from ..graph import signature
@@ -94,7 +94,6 @@ class _Section:
 class _CpuPrinter(Printer):
     def __init__(self, nest: Nest) -> None:
         super().__init__(nest.buffers_by_name, [v for v, _ in nest.inner_loops])
-        assert not nest.symbols, "sizes are static: nothing fills in a symbol yet"
         self.nest = nest
         self.section = _Section()
         self.part = ""
@@ -128,13 +127,24 @@ class _CpuPrinter(Printer):
 
     def spell_number(self, value: SymNumber, dtype: dtypes.dtype) -> str:
         kind = dtypes.float64 if isinstance(value, SymFloat) else dtypes.int64
-        if value.text not in self.parameters:
-            lone = value.text.isidentifier()
-            wanted = value.text if lone else f"number{len(self.parameters)}"
-            name = self._name(wanted)
-            self.parameters[value.text] = Parameter(name, kind, value.text, number=True)
-        given = self.parameters[value.text].name
+        given = self._number(value.text, kind)
         return spelling.cast(given, kind, dtype) if dtype is not kind else given
+
+    def _number(self, text: str, kind: dtypes.dtype) -> str:
+        """The parameter for a number that the wrapper computes."""
+        if text not in self.parameters:
+            wanted = text if text.isidentifier() else f"number{len(self.parameters)}"
+            self.parameters[text] = Parameter(self._name(wanted), kind, text, number=True)
+        return self.parameters[text].name
+
+    def _text(self, expr: Expr) -> str:
+        """An offset or a size in the names of the kernel."""
+        symbols = sorted(symbol for symbol in expr.symbols if not is_index(symbol))
+        given = {symbol: self._number(symbol, dtypes.int64) for symbol in symbols}
+        return str(expr.subs({s: Expr.of(name) for s, name in given.items()}))
+
+    def spell_index(self, expr: Expr, dtype: dtypes.dtype) -> str:
+        return f"{dtype.name}({self._text(expr)})"
 
     def read(self, buffer: str, at: Expr) -> str:
         cell = self._cell(buffer, at)
@@ -165,10 +175,11 @@ class _CpuPrinter(Printer):
     def _cell(self, buffer: str, at: Expr) -> str:
         """An element: of a storage, of the output row that is borrowed, or of a row of scratch."""
         if self.nest.homes.get(buffer) != "row":
-            return f"{self.names[self.nest.storage(buffer)]}[{at}]"
+            return f"{self.names[self.nest.storage(buffer)]}[{self._text(at)}]"
         if buffer in self.nest.lends:
-            return f"{self.names[self.nest.storage(self.nest.lends[buffer])]}[{at}]"
-        return f"{self._scratch(f'{buffer}_row', self.buffers[buffer].dtype)}[{self.nest.column}]"
+            return f"{self.names[self.nest.storage(self.nest.lends[buffer])]}[{self._text(at)}]"
+        row = self._scratch(f"{buffer}_row", self.buffers[buffer].dtype)
+        return f"{row}[{self._text(self.nest.column)}]"
 
     def _scratch(self, name: str, dtype: dtypes.dtype) -> str:
         """A row as long as the inner loops, lent by the wrapper."""
@@ -181,8 +192,8 @@ class _CpuPrinter(Printer):
         dtype = self.buffers[buffer].dtype
         total_type = accumulator(kind, dtype)
         if total_type is dtype:
-            return f"{self.names[self.nest.storage(buffer)]}[{at}]"
-        return f"{self._scratch(f'{buffer}_total', total_type)}[{self.nest.column}]"
+            return f"{self.names[self.nest.storage(buffer)]}[{self._text(at)}]"
+        return f"{self._scratch(f'{buffer}_total', total_type)}[{self._text(self.nest.column)}]"
 
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
         """After the inner loop: the sum in the result's type, stored if it leaves the nest."""
@@ -204,7 +215,7 @@ class _CpuPrinter(Printer):
             passes = [line for part in self.nest.passes for line in self._pass(part)]
         lines = [
             *self._start_columns(),
-            *_loops(self.nest.outer_loops, passes),
+            *self._loops(self.nest.outer_loops, passes),
             *self._end_columns(),
         ]
         parameters = tuple(self.parameters.values())
@@ -221,7 +232,16 @@ class _CpuPrinter(Printer):
                 self.nest.run(node)
         self.next_pass()
         self.held.update(self.finished)
-        return [*section.before, *_loops(self.nest.inner_loops, section.inside), *section.after]
+        loops = self._loops(self.nest.inner_loops, section.inside)
+        return [*section.before, *loops, *section.after]
+
+    def _loops(self, loops: list[tuple[str, Expr]], body: list[Line]) -> list[Line]:
+        """The body inside `for` statements, outermost first."""
+        if not body:
+            return []
+        for variable, size in reversed(loops):
+            body = [(f"for {variable} in range({self._text(size)}):", ""), *_indented(body, 1)]
+        return body
 
     def _columns(self) -> list[tuple[str, Expr, str]]:
         """(buffer, offset, kind) of the reductions that end with the nest."""
@@ -237,7 +257,7 @@ class _CpuPrinter(Printer):
         for buffer, at, kind in self._columns():
             total_type = accumulator(kind, self.buffers[buffer].dtype)
             zero = spelling.constant(identity(kind, total_type), total_type)
-            lines += _loops(
+            lines += self._loops(
                 self.nest.inner_loops, [(f"{self._column_cell(buffer, at, kind)} = {zero}", "")]
             )
         return lines
@@ -249,19 +269,10 @@ class _CpuPrinter(Printer):
             total_type = accumulator(kind, dtype)
             if total_type is not dtype:
                 total = spelling.cast(self._column_cell(buffer, at, kind), total_type, dtype)
-                lines += _loops(
+                lines += self._loops(
                     self.nest.inner_loops, [(f"{self._cell(buffer, at)} = {total}", "")]
                 )
         return lines
-
-
-def _loops(loops: list[tuple[str, Expr]], body: list[Line]) -> list[Line]:
-    """The body inside `for` statements, outermost first."""
-    if not body:
-        return []
-    for variable, size in reversed(loops):
-        body = [(f"for {variable} in range({size}):", ""), *_indented(body, 1)]
-    return body
 
 
 def _indented(lines: list[Line], levels: int) -> list[Line]:

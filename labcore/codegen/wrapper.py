@@ -112,9 +112,10 @@ class _Wrapper:
 
     def _main(self) -> Iterator[str]:
         yield 'if __name__ == "__main__":'
+        yield from (f"    {name} = {SAMPLES[name[0]]}" for name in self.program.numbers)
         yield "    program.time(call, ["
         for name in self.program.numbers:
-            yield f"        ({name!r}, {SAMPLES[name[0]]}),"
+            yield f"        ({name!r}, {name}),"
         yield from (f"        ({b.name!r}, {_layout(b)})," for b in self.program.inputs)
         yield "    ])"
 

@@ -16,7 +16,7 @@ from ..capture import Break, Region, capture
 from ..guards import Variant
 from .backends import Backend
 from .counters import count_region
-from .exc import BackendCompilerFailed, Unsupported
+from .exc import BackendCompilerFailed, ConstraintViolationError, Unsupported
 from .graphs import CompiledGraph, structure
 from .telling import tell_region
 
@@ -64,6 +64,8 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
             if key is not None:
                 graphs.add(key, known)
         region.builder.scope["graph"] = known.run
+    if region.numbers is not None and (violations := region.numbers.violations()):
+        raise ConstraintViolationError(violations)
     if region.symbolic:  # what a backend took for granted of the numbers is among the guards
         region.seal()
         if trace.listening():

@@ -39,7 +39,8 @@ def compile(
 
     fullgraph: raise Unsupported where capture would have to stop.  backend: a name of
     `list_backends()` or a callable.
-    disable: give `model` back unchanged.  dynamic: None and False make a variant for each size.
+    disable: give `model` back unchanged.  dynamic: False makes a variant for each size and number;
+    True one for all of them; None makes inputs of the graph of those that have changed.
     Usable as a call, as a decorator, and as a decorator with arguments.
     Raises InvalidBackend, TypeError or RuntimeError for arguments that make no sense; all else
     comes with the first call.
@@ -62,7 +63,7 @@ def compile(
             f"{type(model).__name__}. "
             "Used as a decorator with arguments, write @compile(backend=...)"
         )
-    _check(dynamic, mode, options)
+    _check(mode, options)
     if options and backend in BUILTIN:
         raise RuntimeError(
             f"options are for backends of your own: {backend!r} has none, and got "
@@ -78,18 +79,13 @@ def compile(
     return _wrap(model, settings)
 
 
-def _check(dynamic: bool | None, mode: str | None, options: dict[str, Any] | None) -> None:
+def _check(mode: str | None, options: dict[str, Any] | None) -> None:
     if mode is not None and options is not None:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
     if mode is not None and mode not in MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
-    if dynamic:
-        raise RuntimeError(
-            "dynamic=True asks for symbolic sizes, which the lab does not have: every size is a "
-            "variant"
-        )
 
 
 def _wrap(model: Any, options: Options) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from ..capture import Break
+from ..trace import Origin
 from ..trace.text import graph_breaks
 
 
@@ -44,6 +45,24 @@ class BackendCompilerFailed(CompileError):
 
     def __init__(self, backend: str, error: BaseException) -> None:
         super().__init__(f"backend={backend!r} raised:\n{type(error).__name__}: {error}")
+
+
+class ConstraintViolationError(CompileError):
+    """A size that was marked as dynamic is a constant of the variant."""
+
+    def __init__(self, violations: list[tuple[str, int, Origin | None]]) -> None:
+        names = ", ".join(name for name, *_ in violations)
+        parts = [f"Constraints violated ({names})!"]
+        for name, value, origin in violations:
+            why = "sizes of 0 and 1 always are" if value in (0, 1) else "your code specialized it"
+            be = "constants" if value in (0, 1) else "to be a constant"
+            parts.append(
+                f"  - You marked {name} as dynamic but {why} {be} ({value}). Either remove "
+                "mark_dynamic or use maybe_mark_dynamic."
+            )
+            if origin is not None:
+                parts.append(f"    from user code: {origin.file_name}:{origin.line}  {origin.code}")
+        super().__init__("\n".join(parts))
 
 
 class InvalidBackend(CompileError):

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Frame
-from ..capture.looking import SYMBOLIC, VARYING
 from ..capture.numbers import Varying
-from ..guards import EAGER, MISS, Guard, Variant, VariantCache
+from ..guards import EAGER, MISS, Variant, VariantCache
 from ..guards.replay import failure
 from .build import build
 from .exc import FailOnRecompileLimitHit, RecompileForbidden
 from .frames import FrameId, frame_at, frame_of
 from .limit import limit_text
 from .stance import stance
+from .varying import notice
 from .warn import warn
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class Point:
                 trace.emit(trace.CacheMiss(call, *miss))
             if self._stays_eager(slots):
                 return None
-            self._notice_varying(slots)
+            self.varying = notice(self, slots)
             compile_id = self.frame.next_variant()
             try:
                 with trace.compiling(compile_id):
@@ -144,32 +144,6 @@ class Point:
             return EAGER
         return outcome
 
-    def _notice_varying(self, slots: tuple[Any, ...]) -> None:
-        """What tells this call from the variants there are. Numbers become inputs of the graph.
-        Where no graph is worth a variant for each value, what cannot be an input is CPython's to
-        compute with; for a whole call it always is worth one."""
-        symbols, never = set(self.varying.symbols), set(self.varying.never)
-        for variant in self.cache.variants:
-            answer = failure(variant, slots)
-            guard = answer.guard if answer is not None else None
-            if guard is None:
-                continue
-            if self.state.options.dynamic is not False:
-                if _is_constant(guard, SYMBOLIC):
-                    symbols.add(guard.source)
-                elif guard.type == "SEQUENCE_LENGTH":
-                    symbols.add(f"len({guard.source})")
-            worth = not self.key and variant.scope.get("graph") is not None
-            if worth or not variant.stops or variant.result == "eager":
-                continue
-            if guard.type == "SEQUENCE_LENGTH":
-                never.add(f"len({guard.source})")
-            elif guard.type == "DICT_KEYS_MATCH":
-                never.add(f"keys({guard.source})")
-            elif _is_constant(guard, VARYING):
-                never.add(guard.source)
-        self.varying = Varying(frozenset(symbols), frozenset(never))
-
     def _limit_reached(self, slots: tuple[Any, ...]) -> None:
         """Old variants are still served; what fits none of them runs in CPython."""
         text = limit_text(self, slots)
@@ -178,12 +152,6 @@ class Point:
         if not self.cache.warned:
             self.cache.warned = True
             warn(text)
-
-
-def _is_constant(guard: Guard, kinds: tuple[type, ...]) -> bool:
-    """Does it say that a value of one of these types is a constant?"""
-    begins = tuple(f"type({guard.subject}) is {kind.__name__} and" for kind in kinds)
-    return guard.type == "EQUALS_MATCH" and guard.code.startswith(begins)
 
 
 def trace_line(code: Any, offset: int) -> int:

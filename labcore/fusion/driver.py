@@ -10,6 +10,7 @@ import time
 
 from .. import trace
 from ..graph import Graph, verify
+from ..shapes import Values
 from .ledger import ledger, separate
 from .lowering import lower
 from .scheduler import Schedule, schedule
@@ -26,19 +27,20 @@ def fuse_graph(graph: Graph, phase: str = "inference") -> Schedule:
 
 
 def _report(graph: Graph, phase: str, fused: Schedule, start: float) -> None:
-    before = separate(graph)
+    before, values = separate(graph), Values(graph.values_seen)
     trace.emit(trace.LoopIR(phase, "pre_fusion", str(before.program)))
     for v in fused.verdicts:
-        trace.emit(trace.Fusion(v.first, v.second, v.ok, v.rule, v.detail, int(v.saved), v.flip))
+        saved = v.saved.value(values)
+        trace.emit(trace.Fusion(v.first, v.second, v.ok, v.rule, v.detail, saved, v.flip))
     trace.emit(trace.LoopIR(phase, "post_fusion", str(fused)))
     apart, together = ledger(before), ledger(fused)
     trace.emit(
         trace.Accesses(
             phase,
-            int(apart.accesses),
-            int(together.accesses),
-            int(apart.bytes),
-            int(together.bytes),
+            apart.accesses.value(values),
+            together.accesses.value(values),
+            apart.bytes.value(values),
+            together.bytes.value(values),
         )
     )
     trace.emit(trace.Stage("fusion", time.perf_counter() - start, summary(before, fused)))

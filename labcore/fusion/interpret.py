@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..shapes import SymNumber
+from ..shapes import SymNumber, Values
 from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
@@ -85,7 +85,7 @@ class Interpreter(Handler):
         self, nest: Nest, memory: Mapping[str, Memory], numbers: Mapping[str, Any] | None = None
     ) -> None:
         self.nest, self.memory = nest, memory
-        self.env: dict[str, Any] = dict(numbers or {})
+        self.env: dict[str, Any] = Values(numbers or {})
         self.in_hand: dict[tuple[str, Expr], Number] = {}
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
         self.part, self.pass_number = "each", 0
@@ -185,7 +185,7 @@ class Interpreter(Handler):
         if not loops:
             return turn()
         (var, size), *rest = loops
-        for k in range(int(size)):
+        for k in range(size.value(self.env)):
             self.env[var] = k
             self._loop(rest, turn)
 
@@ -243,10 +243,12 @@ def run(
     """
     program = schedule.program
     count = len(program.numbers)
-    numbers = dict(zip(program.numbers, inputs[:count], strict=True))
+    numbers = Values(zip(program.numbers, inputs[:count], strict=True))
     given = {b.name: value for b, value in zip(program.inputs, inputs[count:], strict=True)}
     given.update({name: (constants or {})[key] for name, key in program.constants.items()})
-    memory = {b.storage: Memory(_cells(b, given.get(b.name))) for b in program.buffers.values()}
+    memory = {
+        b.storage: Memory(_cells(b, given.get(b.name), numbers)) for b in program.buffers.values()
+    }
     counts = []
     for step in schedule.steps:
         if isinstance(step, Nest):
@@ -255,34 +257,42 @@ def run(
             counts.append(interpreter.counts)
         else:
             _call(step, memory, numbers)
-    outputs = [array(b, memory) if isinstance(b, Buffer) else b for b in program.outputs]
+    outputs = [array(b, memory, numbers) if isinstance(b, Buffer) else b for b in program.outputs]
     return Run(outputs, memory, counts)
 
 
-def _cells(buffer: Buffer, value: Any) -> list[Any]:
+def _cells(buffer: Buffer, value: Any, numbers: Mapping[str, Any]) -> list[Any]:
     """A storage's elements in memory order; one that nobody has written is full of nan (or 0)."""
-    blank = np.full(
-        int(buffer.span), np.nan if buffer.dtype.is_floating_point else 0, buffer.dtype.numpy
-    )
+    span = buffer.span.value(numbers)
+    blank = np.full(span, np.nan if buffer.dtype.is_floating_point else 0, buffer.dtype.numpy)
+    shape, strides = _numbers(buffer.shape, numbers), _numbers(buffer.strides, numbers)
     if value is not None:
         found = np.asarray(getattr(value, "array", value))
-        if found.shape != tuple(map(int, buffer.shape)) or found.dtype != buffer.dtype.numpy:
+        if found.shape != shape or found.dtype != buffer.dtype.numpy:
             raise ValueError(f"input {buffer} got {found.dtype}{list(found.shape)}")
-        _strided(blank, buffer.shape, buffer.strides)[...] = found
+        _strided(blank, shape, strides)[...] = found
     return blank.tolist()
 
 
-def array(buffer: Buffer, memory: Mapping[str, Memory]) -> np.ndarray:
+def _numbers(values: Sequence[Any], numbers: Mapping[str, Any]) -> tuple[int, ...]:
+    """Sizes or strides for these values of the symbols."""
+    return tuple(Expr.of(value).value(numbers) for value in values)
+
+
+def array(
+    buffer: Buffer, memory: Mapping[str, Memory], numbers: Mapping[str, Any] | None = None
+) -> np.ndarray:
     """A buffer's elements as an array with its strides."""
     cells = np.array(list(memory[buffer.storage]), buffer.dtype.numpy)
-    return _strided(cells, buffer.shape, buffer.strides)
+    given = numbers or {}
+    return _strided(cells, _numbers(buffer.shape, given), _numbers(buffer.strides, given))
 
 
 def _strided(
     cells: np.ndarray, shape: Sequence[Any], strides: Sequence[Any], offset: int = 0
 ) -> np.ndarray:
-    steps = [int(s) * cells.itemsize for s in strides]
-    return np.lib.stride_tricks.as_strided(cells[offset:], [int(n) for n in shape], steps)
+    steps = [s * cells.itemsize for s in strides]
+    return np.lib.stride_tricks.as_strided(cells[offset:], shape, steps)
 
 
 def _call(step: Extern, memory: Mapping[str, Memory], numbers: Mapping[str, Any]) -> None:
@@ -295,10 +305,12 @@ def _call(step: Extern, memory: Mapping[str, Memory], numbers: Mapping[str, Any]
         if not isinstance(value, Operand):
             return value
         cells = np.array(list(memory[value.buffer.storage]), value.buffer.dtype.numpy)
-        return _strided(cells, value.shape, value.strides, value.offset)
+        shape, strides = _numbers(value.shape, numbers), _numbers(value.strides, numbers)
+        return _strided(cells, shape, strides, Expr.of(value.offset).value(numbers))
 
     result = step.op.kernel(*tensor(step.args), **{k: tensor(v) for k, v in step.kwargs.items()})
-    cells = np.empty(int(step.out.span), step.out.dtype.numpy)
-    _strided(cells, step.out.shape, step.out.strides)[...] = result
+    out = step.out
+    cells = np.empty(out.span.value(numbers), out.dtype.numpy)
+    _strided(cells, _numbers(out.shape, numbers), _numbers(out.strides, numbers))[...] = result
     for place, value in enumerate(cells.tolist()):
         memory[step.out.storage].quietly(place, value)

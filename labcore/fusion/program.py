@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph import Node as GraphNode
 from ..ops import Op
-from .ir import Buffer, Expr, Loops
+from .ir import Buffer, Expr, Loops, exprs
 
 if TYPE_CHECKING:
     from .verdicts import Verdict
@@ -31,9 +31,8 @@ class Operand:
     @property
     def whole(self) -> bool:
         """Is it the buffer as it is?"""
-        sizes = tuple(map(int, self.buffer.shape))
-        steps = tuple(map(int, self.buffer.strides))
-        return (self.shape, self.strides, self.offset) == (sizes, steps, 0)
+        layout = exprs(self.shape), exprs(self.strides), Expr.of(self.offset)
+        return layout == (self.buffer.shape, self.buffer.strides, Expr())
 
     def __str__(self) -> str:
         if self.whole:

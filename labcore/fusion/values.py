@@ -6,8 +6,7 @@ Invariant: all arguments of a Computed have its own shape, so one index serves t
 a view is therefore never a step: it is the same expression over leaves that are read at other
 offsets.
 Inductor wraps index functions in index functions (ExpandView, PermuteView, SliceView ...); moving
-the view to the leaves comes to the same and keeps offsets linear by construction. Offsets here are
-numbers: sizes are static.
+the view to the leaves comes to the same and keeps offsets linear by construction.
 """
 from __future__ import annotations
 
@@ -19,8 +18,9 @@ from .. import dtypes
 from ..graph import Node as GraphNode, TensorMeta
 from ..ops import OPS, Op
 from ..ops.views import infer_size, view_strides
+from ..shapes import surely_equal
 from .handlers import Reads
-from .ir import Buffer, Expr, index, ops, using
+from .ir import Buffer, Expr, exprs, index, ops, using
 
 
 class Unlinear(Exception):
@@ -74,12 +74,10 @@ class Leaf(Value):
     @property
     def whole(self) -> bool:
         """Is it all of its buffer, as it lies?"""
-        if self.buffer is None or self.offset:
+        if self.buffer is None or Expr.of(self.offset) != Expr():
             return False
-        return (self.meta.shape, self.meta.stride) == (
-            tuple(map(int, self.buffer.shape)),
-            tuple(map(int, self.buffer.strides)),
-        )
+        layout = exprs(self.meta.shape), exprs(self.meta.stride)
+        return layout == (self.buffer.shape, self.buffer.strides)
 
 
 @dataclass(eq=False)
@@ -140,7 +138,9 @@ def through(op: Op, value: Value, params: dict[str, Any]) -> Value:
 
 def expanded(value: Value, shape: tuple[int, ...]) -> Value:
     """Broadcast: the same value, read at stride 0 along the axes that repeat."""
-    return value if value.meta.shape == shape else value.over(OPS["expand"], {"size": shape}, {})
+    if surely_equal(value.meta.shape, shape):
+        return value
+    return value.over(OPS["expand"], {"size": shape}, {})
 
 
 def full_index(idx: Sequence[Expr], axes: Sequence[int], ndim: int) -> list[Expr]:

@@ -56,7 +56,7 @@ def _inside(at: Expr, loops: Loops, buffer: Buffer) -> bool:
     if any(s.const is None or s.const == 0 for s in (*loops.sizes, *buffer.shape)):
         return True
     last = at.subs({f"i{k}": size - 1 for k, size in enumerate(loops.sizes)})
-    return 0 <= int(last) < int(buffer.span)
+    return last.const is None or 0 <= last.const < int(buffer.span)
 
 
 def _require(ok: bool, who: str, rule: str) -> None:

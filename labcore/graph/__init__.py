@@ -1,6 +1,10 @@
 """Graphs: what capture writes and every later stage reads."""
 from .graph import Graph as Graph
-from .meta import TensorMeta as TensorMeta, contiguous_strides as contiguous_strides
+from .meta import (
+    TensorMeta as TensorMeta,
+    contiguous_strides as contiguous_strides,
+    same_shape as same_shape,
+)
 from .module import GraphModule as GraphModule
 from .names import Names as Names, signature as signature
 from .node import Node as Node, map_nodes as map_nodes

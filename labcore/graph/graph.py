@@ -136,6 +136,12 @@ class Graph:
         return {symbol for node in self.nodes for symbol in node.symbols}
 
     @property
+    def values_seen(self) -> dict[str, Any]:
+        """What the symbols were when the graph was captured."""
+        number = next((n for node in self.nodes for n in node.symbolic), None)
+        return {} if number is None else dict(number.env.values)
+
+    @property
     def calls(self) -> list[Node]:
         return [n for n in self.nodes if n.op == "call_function"]
 

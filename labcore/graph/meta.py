@@ -5,11 +5,13 @@ PyTorch propagates `FakeTensor`s, whole tensors without storage; five facts are 
 """
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from .. import devices, dtypes
+from ..shapes import SymNumber
 
 
 def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
@@ -19,6 +21,12 @@ def contiguous_strides(shape: Sequence[int]) -> tuple[int, ...]:
         strides.append(step)
         step *= max(size, 1)
     return tuple(reversed(strides))
+
+
+def same_shape(a: Sequence[int], b: Sequence[int]) -> bool:
+    """Are these the same sizes? Tuples of different lengths would be compared item by item, and a
+    symbolic size would leave a guard for nothing."""
+    return len(a) == len(b) and a == b
 
 
 @dataclass(frozen=True)
@@ -56,6 +64,14 @@ class TensorMeta:
             return True
         wanted = contiguous_strides(self.shape)
         return all(n == 1 or a == b for n, a, b in zip(self.shape, self.stride, wanted))
+
+    def at(self, values: Mapping[str, Any]) -> TensorMeta:
+        """The meta for these values of the symbols in its sizes and strides."""
+        shape, stride = (
+            tuple(n.evaluate(values) if isinstance(n, SymNumber) else n for n in part)
+            for part in (self.shape, self.stride)
+        )
+        return replace(self, shape=shape, stride=stride)
 
     def with_grad(self, requires_grad: bool) -> TensorMeta:
         return replace(self, requires_grad=requires_grad)

@@ -90,9 +90,14 @@ class Node:
     @property
     def symbols(self) -> set[str]:
         """The symbols that its arguments and its meta speak of."""
-        found: set[str] = set()
+        return {symbol for number in self.symbolic for symbol in number.symbols}
+
+    @property
+    def symbolic(self) -> list[SymNumber]:
+        """The symbolic numbers among its arguments and in its meta."""
+        found: list[SymNumber] = []
         layout = (*self.meta.shape, *self.meta.stride) if self.meta is not None else ()
-        _add_symbols((self.args, self.kwargs, layout), found)
+        _collect_numbers((self.args, self.kwargs, layout), found)
         return found
 
     @property
@@ -112,16 +117,14 @@ class Node:
         return self.name
 
 
-def _add_symbols(value: Any, found: set[str]) -> None:
+def _collect_numbers(value: Any, found: list[SymNumber]) -> None:
     if isinstance(value, SymNumber):
-        found |= value.symbols
+        found.append(value)
     elif isinstance(value, (tuple, list)):
         for item in value:
-            _add_symbols(item, found)
+            _collect_numbers(item, found)
     elif isinstance(value, dict):
-        _add_symbols(tuple(value.values()), found)
-    elif isinstance(value, slice):
-        _add_symbols((value.start, value.stop, value.step), found)
+        _collect_numbers(tuple(value.values()), found)
 
 
 def show(value: Any) -> str:

@@ -51,7 +51,7 @@ class Guard:
     type: the kind, named as in PyTorch ("TENSOR_MATCH").  source: the user's name of what is
     looked at.
     subject: the expression whose value `mismatch` explains.  origin: the user's place that needs
-    the guard.
+    the guard.  axes: of a guard on sizes or strides, the constant for each axis.
     """
 
     type: str
@@ -61,6 +61,7 @@ class Guard:
     expected: str
     mismatch: Callable[[Any], Mismatch] = field(compare=False)
     origin: Origin | None = field(default=None, compare=False)
+    axes: tuple[int | None, ...] = field(default=(), compare=False)
 
     def __str__(self) -> str:
         return f"{self.type}: {self.code}"

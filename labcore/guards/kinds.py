@@ -79,7 +79,8 @@ def size_match(name: str, home: str, tensor: Tensor, origin: Origin | None) -> G
     def mismatch(value: Tensor) -> Mismatch:
         return _per_axis(name, "size", shape, tuple(value.shape))
 
-    return Guard("SIZE_MATCH", name, f"{home}.shape == {shape}", home, str(shape), mismatch, origin)
+    code = f"{home}.shape == {shape}"
+    return Guard("SIZE_MATCH", name, code, home, str(shape), mismatch, origin, shape)
 
 
 def stride_match(name: str, home: str, tensor: Tensor, origin: Origin | None) -> Guard:
@@ -88,12 +89,66 @@ def stride_match(name: str, home: str, tensor: Tensor, origin: Origin | None) ->
     def mismatch(value: Tensor) -> Mismatch:
         return _per_axis(name, "stride", stride, tuple(value._stride))
 
-    return Guard(
-        "STRIDE_MATCH", name, f"{home}._stride == {stride}", home, str(stride), mismatch, origin
-    )
+    code = f"{home}._stride == {stride}"
+    return Guard("STRIDE_MATCH", name, code, home, str(stride), mismatch, origin, stride)
 
 
-def _per_axis(name: str, what: str, expected: tuple[int, ...], actual: tuple[int, ...]) -> Mismatch:
+def some_sizes(
+    name: str,
+    home: str,
+    tensor: Tensor,
+    symbolic: tuple[int, ...],
+    least: int,
+    origin: Origin | None,
+) -> Guard:
+    """The rank and the sizes, but for the axes in `symbolic`, which only have a least one."""
+    shape = tuple(tensor.shape)
+    tests = [f"len({home}.shape) == {len(shape)}"]
+    tests += [
+        f"{home}.shape[{n}] >= {least}" if n in symbolic else f"{home}.shape[{n}] == {size}"
+        for n, size in enumerate(shape)
+    ]
+    axes = tuple(None if n in symbolic else size for n, size in enumerate(shape))
+    expected = _tuple([f">={least}" if size is None else str(size) for size in axes])
+
+    def mismatch(value: Tensor) -> Mismatch:
+        seen = tuple(value.shape)
+        fits = [
+            n if axis is None and n >= least else f">={least}" if axis is None else axis
+            for axis, n in zip(axes, seen)
+        ]
+        wanted = shape if len(seen) != len(shape) else tuple(fits)
+        return _per_axis(name, "size", wanted, seen)
+
+    code = " and ".join(tests)
+    return Guard("SIZE_MATCH", name, code, home, expected, mismatch, origin, axes)
+
+
+def strides_follow(
+    name: str,
+    home: str,
+    wanted: tuple[str, ...],
+    axes: tuple[int | None, ...],
+    words: tuple[str, ...],
+    origin: Origin | None,
+) -> Guard:
+    """Strides that are expressions over the sizes: `wanted` for the check, `words` for people."""
+    expected = _tuple(list(words))
+
+    def mismatch(value: Tensor) -> Mismatch:
+        seen = str(value._stride)
+        reason = f"tensor {name!r} stride mismatch. expected {expected}, actual {seen}"
+        return Mismatch(expected, seen, reason)
+
+    code = f"{home}._stride == {_tuple(list(wanted))}"
+    return Guard("STRIDE_MATCH", name, code, home, expected, mismatch, origin, axes)
+
+
+def _tuple(items: list[str]) -> str:
+    return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
+
+
+def _per_axis(name: str, what: str, expected: tuple[Any, ...], actual: tuple[int, ...]) -> Mismatch:
     text = f"tensor {name!r} "
     if len(expected) != len(actual):
         text += f"rank mismatch. expected {len(expected)}, actual {len(actual)}"

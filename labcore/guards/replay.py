@@ -15,6 +15,7 @@ from typing import Any
 from .builder import Load
 from .guard import Guard, Mismatch
 from .variant import Variant
+from .widen import MANY
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,25 @@ def replay(variant: Variant, slots: Sequence[Any]) -> Iterator[Answer]:
         yield Answer(index, step, mismatch)
         index += 1
         if mismatch is not None:
+            return
+
+
+def differences(variant: Variant, slots: Sequence[Any]) -> Iterator[tuple[Guard, Any]]:
+    """Every guard that fails, with what it saw: not only the first, as long as they are about
+    values and layouts, and values can be fetched."""
+    names = dict(zip(variant.parameters, slots))
+    for step in variant.steps:
+        try:
+            if isinstance(step, Load):
+                names[step.name] = eval(step.text, variant.scope, names)
+                continue
+            if eval(step.code, variant.scope, names):
+                continue
+            value = eval(step.subject, variant.scope, names)
+        except Exception:
+            return
+        yield step, value
+        if step.type not in MANY:
             return
 
 

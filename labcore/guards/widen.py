@@ -18,7 +18,7 @@ from .variant import Variant
 
 # What may be dropped: values that come in many kinds. A flag, a type or a function tells two
 # programs apart.
-MANY = frozenset(("EQUALS_MATCH", "SIZE_MATCH", "STRIDE_MATCH", "SEQUENCE_LENGTH"))
+MANY = frozenset(("EQUALS_MATCH", "SIZE_MATCH", "STRIDE_MATCH", "SEQUENCE_LENGTH", "SHAPE_ENV"))
 
 
 def widened(new: Variant, old: Variant) -> Variant | None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import dtypes
-from ..graph import TensorMeta, contiguous_strides
+from ..graph import TensorMeta, contiguous_strides, same_shape
 
 Ints = tuple[int, ...]
 NUMBER = TensorMeta((), (), dtypes.int64)  # a Python number, as an operand: no axes
@@ -26,7 +26,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> Ints:
 
 
 def _broadcast_two(a: Ints, b: Ints) -> Ints:
-    if a == b or not b:
+    if not b or same_shape(a, b):
         return a
     ndim = max(len(a), len(b))
     a, b = (1,) * (ndim - len(a)) + a, (1,) * (ndim - len(b)) + b
@@ -55,7 +55,7 @@ def is_dense(shape: Ints, stride: Ints) -> bool:
 
 def pointwise_strides(shape: Ints, operands: Sequence[TensorMeta]) -> Ints:
     """The strides of a pointwise result of `operands` (`NUMBER` for a Python number)."""
-    if all(m.shape == shape for m in operands):
+    if all(same_shape(m.shape, shape) for m in operands):
         if all(m.is_contiguous for m in operands):
             return contiguous_strides(shape)
         first = operands[0]

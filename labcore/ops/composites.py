@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..dtypes import dtype
-from ..graph import TensorMeta
+from ..graph import TensorMeta, same_shape
 from .arrays import empty, meta_of, ndarray, with_strides
 from .broadcast import dense_strides
 from .op import Op, naming, register
@@ -134,7 +134,7 @@ def flat_shape(shape: Sequence[int], start_dim: int, end_dim: int) -> tuple[int,
 
 def _flatten_meta(input: TensorMeta, start_dim: int = 0, end_dim: int = -1) -> TensorMeta:
     shape = flat_shape(input.shape, start_dim, end_dim)
-    return input if shape == tuple(input.shape) else _reshape_meta(input, shape)
+    return input if same_shape(shape, input.shape) else _reshape_meta(input, shape)
 
 
 def _flatten_kernel(input: ndarray, start_dim: int = 0, end_dim: int = -1) -> ndarray:
@@ -144,7 +144,7 @@ def _flatten_kernel(input: ndarray, start_dim: int = 0, end_dim: int = -1) -> nd
 
 def _flatten(input: Any, start_dim: int = 0, end_dim: int = -1) -> Any:
     shape = flatten.meta(input.meta, start_dim, end_dim).shape
-    return input if shape == tuple(input.meta.shape) else reshape(input, shape)
+    return input if same_shape(shape, input.meta.shape) else reshape(input, shape)
 
 
 flatten: Op = _composite("flatten", _flatten_meta, _flatten_kernel, _flatten)

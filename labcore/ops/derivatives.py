@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from inspect import signature
 from typing import Any
 
-from ..graph import TensorMeta
+from ..graph import TensorMeta, same_shape
 from .op import OPS, Op
 
 
@@ -97,7 +97,7 @@ def meta_of(value: Any) -> Any:
 def fit(grad: Any, like: TensorMeta) -> Any:
     """`grad` summed to `like`'s shape and cast to its type: broadcasting backwards."""
     have = meta_of(grad)
-    if have.shape != like.shape:
+    if not same_shape(have.shape, like.shape):
         grad = _sum_to(grad, have.shape, like.shape)
     if have.dtype is not like.dtype:
         grad = OPS["_to_copy"](grad, like.dtype)

@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta
+from ..shapes import INTS, to_int
 from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
 from .op import Op, naming, register
@@ -89,15 +90,15 @@ def _arange_meta(
     first, last = (0, start) if end is None else (start, end)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if any(isinf(n) or isnan(n) for n in (first, last)):
+    if any(not isinstance(n, INTS) and (isinf(n) or isnan(n)) for n in (first, last)):
         raise RuntimeError(f"unsupported range: {first} -> {last}")
     if (last - first) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     if dtype is dtypes.bool:
         raise NotImplementedError("\"arange_cpu\" not implemented for 'Bool'")
-    whole = all(isinstance(n, int) for n in (first, last, step))
+    whole = all(isinstance(n, INTS) for n in (first, last, step))
     if dtype is not None and not dtype.is_floating_point:
-        first, last, step = int(first), int(last), int(step)
+        first, last, step = to_int(first), to_int(last), to_int(step)
     count = -((first - last) // step) if whole else ceil((last - first) / step)
     return TensorMeta.contiguous((count,), dtype or (dtypes.int64 if whole else dtypes.default))
 

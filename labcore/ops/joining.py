@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph import TensorMeta
+from ..graph import TensorMeta, same_shape
 from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
 from .op import naming, register
@@ -69,7 +69,7 @@ def _stack_meta(tensors: Sequence[TensorMeta], dim: int = 0) -> TensorMeta:
     first = tensors[0]
     axis = wrap_dim(dim, first.ndim + 1)
     for position, meta in enumerate(tensors):
-        if meta.shape != first.shape:
+        if not same_shape(meta.shape, first.shape):
             raise RuntimeError(
                 f"stack expects each tensor to be equal size, but got {list(first.shape)} at entry "
                 f"0 and {list(meta.shape)} at entry {position}"
@@ -95,7 +95,7 @@ register("stack", "other", _stack_kernel, _stack)
 
 def _scattered(input: TensorMeta, part: TensorMeta, src: TensorMeta) -> TensorMeta:
     """The copy keeps its input's strides, gaps too: it stands for the input after the write."""
-    if src.shape != part.shape:
+    if not same_shape(src.shape, part.shape):
         raise RuntimeError(
             "expected src to have a size equal to the slice of self. src size = "
             f"{list(src.shape)}, slice size = {list(part.shape)}"

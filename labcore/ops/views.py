@@ -14,7 +14,8 @@ from math import prod
 from typing import Any
 
 from .. import dtypes
-from ..graph import TensorMeta
+from ..graph import TensorMeta, same_shape
+from ..shapes import SymInt
 from .arrays import meta_of, ndarray, with_strides
 from .op import Op, naming, register
 from .reductions import reduced_axes, wrap_dim
@@ -100,7 +101,7 @@ def view_strides(input: TensorMeta, shape: Ints) -> Ints | None:
     if input.numel == 0:
         return (
             input.stride
-            if input.shape == shape
+            if same_shape(input.shape, shape)
             else TensorMeta.contiguous(shape, input.dtype).stride
         )
     if not input.shape:
@@ -264,15 +265,28 @@ def select_start(input: TensorMeta, dim: int, index: int) -> Start:
 
 def slice_bounds(size: int, start: int | None, end: int | None) -> tuple[int, int]:
     """Start and end counted from 0 and clipped to the axis, as Python's slices do."""
-    first, last, _ = py_slice(start, end).indices(size)
+    if isinstance(size, SymInt) or isinstance(start, SymInt) or isinstance(end, SymInt):
+        first, last = _bound(0 if start is None else start, size), _bound(end, size)
+    else:
+        first, last, _ = py_slice(start, end).indices(size)
     return first, max(first, last)
+
+
+def _bound(place: Any, size: Any) -> Any:
+    """A place counted from 0 and clipped to an axis; None is its end."""
+    if place is None or place >= size:
+        return size
+    if place >= 0:
+        return place
+    return place + size if place + size >= 0 else 0
 
 
 def _slice_meta(
     input: TensorMeta, dim: int = 0, start: int | None = None, end: int | None = None, step: int = 1
 ) -> TensorMeta:
     axis, first = slice_start(input, dim, start, end, step)
-    count = len(range(first, slice_bounds(input.shape[axis], start, end)[1], step))
+    last = slice_bounds(input.shape[axis], start, end)[1]
+    count = (last - first + step - 1) // step
     shape, stride = list(input.shape), list(input.stride)
     shape[axis], stride[axis] = count, stride[axis] * step
     return _new(input, shape, stride)

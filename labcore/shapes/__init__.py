@@ -10,7 +10,7 @@ Invariant: whoever asks for a truth gets the one of the numbers seen, and leaves
 PyTorch builds SymInt and SymFloat on sympy; sizes are nearly always polynomials.
 """
 
-from .env import ShapeEnv as ShapeEnv, Undecided as Undecided, renamed as renamed
+from .env import ShapeEnv as ShapeEnv, Undecided as Undecided, Values as Values, renamed as renamed
 from .expr import Expr as Expr, is_index as is_index
 from .number import (
     FLOATS as FLOATS,
@@ -19,7 +19,9 @@ from .number import (
     SymInt as SymInt,
     SymNumber as SymNumber,
     bare as bare,
+    hint as hint,
     number_like as number_like,
+    surely_equal as surely_equal,
     to_float as to_float,
     to_int as to_int,
 )

@@ -24,6 +24,13 @@ class Undecided(Exception):
     """A question that the assumptions do not answer, asked after they were printed."""
 
 
+class Values(dict[str, Any]):
+    """Values of symbols; those of atoms follow."""
+
+    def __missing__(self, atom: str) -> Any:
+        return eval(atom, {}, self)
+
+
 def renamed(text: str, names: Mapping[str, str]) -> str:
     """A condition or an expression, its symbols called otherwise."""
     return SYMBOL.sub(lambda found: names.get(found[0], found[0]), text)
@@ -75,7 +82,7 @@ class ShapeEnv:
         if next((factor for monomial, factor in expr.terms if monomial), 1) < 0:
             expr = expr * -1
         low, high = self.bounds(expr)
-        if low > 0 or high < 0 or low == high == 0:
+        if low > 0 or high < 0 or low == high:
             return low == high == 0
         if ("==", expr) not in self.answers:
             hint = expr.value(self.values) == 0
@@ -99,6 +106,11 @@ class ShapeEnv:
         while self.equal and not self.equal.keys().isdisjoint(expr.symbols):
             expr = expr.subs(self.equal)
         return expr
+
+    def is_constant(self, symbol: str) -> bool:
+        """Do the assumptions leave it no other value?"""
+        low, high = self.bounds(self.simplified(Expr.of(symbol)))
+        return low == high
 
     def bounds(self, expr: Expr) -> Range:
         """The lowest and the highest value it can have."""

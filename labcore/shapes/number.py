@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .env import SYMBOL, ShapeEnv
@@ -186,7 +186,7 @@ class SymInt(SymNumber):
     def text(self) -> str:
         expr = self.expr
         lone = len(expr.terms) == 1 and expr.terms[0][1] == 1 and len(expr.terms[0][0]) == 1
-        return str(expr) if lone or expr.const is not None and expr.const >= 0 else f"({expr})"
+        return str(expr) if lone else f"({expr})"  # (0), as 0.__round__ is no Python
 
     @property
     def hint(self) -> int:
@@ -237,9 +237,21 @@ def fixed(value: Any) -> Any:
     return value.fixed() if isinstance(value, SymNumber) else value
 
 
+def surely_equal(a: Sequence[Any], b: Sequence[Any]) -> bool:
+    """Are these ints the same whatever the symbols are? Nothing is assumed."""
+    return len(a) == len(b) and all(Expr.of(x) == Expr.of(y) for x, y in zip(a, b))
+
+
+def hint(value: Any) -> Any:
+    """A number as it was seen, for what is only told."""
+    return value.hint if isinstance(value, SymNumber) else value
+
+
 def to_int(value: Any) -> Any:
     """int(value), symbolic where value is."""
-    return value if isinstance(value, SymInt) else math.trunc(value)
+    if isinstance(value, SymFloat):
+        return math.trunc(value)
+    return value if isinstance(value, SymInt) else int(value)
 
 
 def to_float(value: Any) -> Any:
@@ -266,10 +278,6 @@ def _announce(number: SymNumber) -> None:
         number.env.fixing(number.symbols)
 
 
-def _hint(value: Any) -> Any:
-    return value.hint if isinstance(value, SymNumber) else value
-
-
 def _text(value: Any) -> str:
     """Python for an operand. Neither inf nor nan is a word of Python's."""
     if isinstance(value, SymNumber):
@@ -294,7 +302,7 @@ def _computed(template: str, function: Function, *operands: Any) -> Any:
     What raises for the values seen raises, and they are assumed to be the values.
     """
     try:
-        value = function(*map(_hint, operands))
+        value = function(*map(hint, operands))
     except Exception:
         for operand in operands:
             fixed(operand)
@@ -326,7 +334,7 @@ def _divided(sign: str, function: Function, a: Any, b: Any) -> Any:
     if not (number_like(a) and number_like(b)):
         return NotImplemented
     if b == 0:
-        raise ZeroDivisionError(str(_error(function, _hint(a), _hint(b))))
+        raise ZeroDivisionError(str(_error(function, hint(a), hint(b))))
     if sign != "/" and _whole(a, b):
         return _divided_ints(sign, function, a, b)
     return _computed(f"({{0}} {sign} {{1}})", function, a, b)
@@ -360,7 +368,7 @@ def _power(a: Any, b: Any) -> Any:
     if not (number_like(a) and number_like(b)):
         return NotImplemented
     if _whole(a, b):
-        if isinstance(b, SymInt) and b < 0 or abs(_hint(b)) > 64:
+        if isinstance(b, SymInt) and b < 0 or abs(hint(b)) > 64:
             return fixed(a) ** fixed(b)
     elif not isinstance(b, int) and a < 0:
         return fixed(a) ** fixed(b)
@@ -383,4 +391,4 @@ def _compared(sign: str, function: Function, a: Any, b: Any) -> Any:
     env = _env(a, b)
     if _whole(a, b):
         return SIGNS[sign](env, Expr.of(a) - Expr.of(b))
-    return env.holds(f"{_text(a)} {sign} {_text(b)}", function(_hint(a), _hint(b)))
+    return env.holds(f"{_text(a)} {sign} {_text(b)}", function(hint(a), hint(b)))

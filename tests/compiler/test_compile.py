@@ -95,8 +95,6 @@ def test_arguments_that_make_no_sense():
         torch.compile(block, mode="fast")
     with pytest.raises(RuntimeError, match="Either mode or options"):
         torch.compile(block, mode="default", options={"a": 1})
-    with pytest.raises(RuntimeError, match="dynamic=True"):
-        torch.compile(block, dynamic=True)
 
 
 def test_registered_backends():
@@ -195,7 +193,7 @@ def test_frames_are_numbered_by_code_object():
 
 
 def test_most_recently_hit_first():
-    compiled = torch.compile(block, backend="eager")
+    compiled = torch.compile(block, backend="eager", dynamic=False)
     for n in (2, 3, 4):
         compiled(*pair(n))
     found = state_of(compiled).cache
@@ -206,7 +204,7 @@ def test_most_recently_hit_first():
 
 def test_the_recompile_limit_warns_once_serves_the_old_and_runs_the_new_eagerly():
     counter = CompileCounter()
-    compiled = torch.compile(block, backend=counter)
+    compiled = torch.compile(block, backend=counter, dynamic=False)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for n in range(1, 13):
@@ -227,7 +225,7 @@ def test_the_recompile_limit_warns_once_serves_the_old_and_runs_the_new_eagerly(
 
 
 def test_the_recompile_limit_under_fullgraph_raises():
-    compiled = torch.compile(block, backend="eager", fullgraph=True)
+    compiled = torch.compile(block, backend="eager", fullgraph=True, dynamic=False)
     for n in range(1, 9):
         compiled(*pair(n))
     with pytest.raises(exc.FailOnRecompileLimitHit, match="8 variants"):

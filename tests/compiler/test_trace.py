@@ -92,7 +92,7 @@ def test_a_first_call_a_hit_and_a_miss():
 
 def test_the_most_recent_variant_is_asked_first():
     compiler.reset()
-    compiled = torch.compile(block, backend="eager")
+    compiled = torch.compile(block, backend="eager", dynamic=False)
     for n in (4, 8, 4):
         compiled(*pair(n))
     with record() as trace:

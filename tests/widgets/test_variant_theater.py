@@ -23,7 +23,7 @@ def _fresh_ids():
 
 
 def compiled(fn=block):
-    return torch.compile(fn, backend="eager")
+    return torch.compile(fn, backend="eager", dynamic=False)
 
 
 def kinds(widget, call=None):

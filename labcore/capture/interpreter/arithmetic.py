@@ -12,15 +12,18 @@ from collections.abc import Callable
 from typing import Any
 
 from ...shapes import to_float, to_int
+from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
-from ..variables import Constant, NumberVariable, Variable
+from ..variables import Constant, NumberVariable, TupleVariable, Variable
 from .core import Interpreter
 
 _OPERATORS = "add sub mul truediv floordiv mod pow neg pos lt le eq ne gt ge"
+OF_TUPLES = *(getattr(operator, name) for name in "lt le eq ne gt ge".split()), math.prod
 SYMBOLIC: dict[Any, Callable[..., Any]] = {
     **{f: f for f in (getattr(operator, name) for name in _OPERATORS.split())},
     **{f: f for f in (abs, round, divmod, pow, min, max, bool)},
+    **{f: f for f in OF_TUPLES},
     **{f: f for f in (math.floor, math.ceil, math.trunc)},
     int: to_int,
     float: to_float,
@@ -31,11 +34,13 @@ def symbolic(
     vm: Interpreter, function: Callable[..., Any], variables: list[Variable]
 ) -> Variable | None:
     """function(*variables) when some of them are symbolic numbers, and all are numbers."""
-    if not any(isinstance(variable, NumberVariable) for variable in variables):
+    if not any(map(_is_symbolic, variables)):
         return None
     meaning = SYMBOLIC.get(function)
     values = [_number(variable) for variable in variables]
     if meaning is None or any(value is None for value in values):
+        return None
+    if function not in OF_TUPLES and any(isinstance(value, tuple) for value in values):
         return None
     try:
         return lifted(meaning(*values))
@@ -45,9 +50,20 @@ def symbolic(
         raise WouldRaise(error) from None
 
 
+def _is_symbolic(variable: Variable) -> bool:
+    if isinstance(variable, TupleVariable):
+        return any(map(_is_symbolic, variable.items))
+    return isinstance(variable, NumberVariable)
+
+
 def _number(variable: Variable) -> Any:
-    """The operand, or None for what is no number."""
+    """The operand, a number or a tuple of numbers, or None for what is neither."""
     if isinstance(variable, NumberVariable):
         return variable.number
+    if isinstance(variable, TupleVariable):
+        items = [_number(item) for item in variable.items]
+        return None if any(item is None for item in items) else tuple(items)
+    if isinstance(variable, Constant) and type(variable.value) in (tuple, Size):
+        return variable.value
     plain = isinstance(variable, Constant) and type(variable.value) in (int, float, bool)
     return variable.value if plain else None  # type: ignore[attr-defined]

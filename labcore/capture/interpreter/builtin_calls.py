@@ -14,6 +14,7 @@ from typing import Any
 from ...ops import Op
 from ...tensor import modes
 from ..breaks import Break, WouldRaise
+from ..numbers import lifted
 from ..variables import (
     Call,
     Constant,
@@ -140,7 +141,7 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable |
         if isinstance(value, TensorVariable):
             if not value.meta.shape:
                 raise WouldRaise(TypeError("len() of a 0-d tensor"))
-            return Constant(value.meta.shape[0])
+            return lifted(value.meta.shape[0])
         if isinstance(value, DictVariable):
             return Constant(vm.looker.mapping_length(value))
         if isinstance(value, SetVariable):

@@ -16,6 +16,7 @@ from ..bytecode import ON_THE_STACK, V13, Instruction
 from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
 from ..lab_functions import is_of_the_lab, tensor_method_name
+from ..numbers import lifted
 from ..substitutes import substitute_of
 from ..variables import (
     Call,
@@ -229,7 +230,7 @@ def call_tensor_method(
     if name in READERS:
         return vm.operators.call(getattr(Tensor, name), [owner, *args], kwargs)
     if name in QUESTIONS and not args and not kwargs:
-        return Constant(QUESTIONS[name](owner.meta))
+        return lifted(QUESTIONS[name](owner.meta))
     if name in NEEDS_NUMBERS:
         raise Break("tensor-to-python", name=name)
     if hasattr(Methods, name):

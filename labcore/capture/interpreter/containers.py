@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
+from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import is_constant_key, key_of
+from ..numbers import size_of
 from ..variables import (
     Constant,
     DictVariable,
@@ -165,6 +167,6 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
 def _tuple_part(vm: Interpreter, owner: TupleVariable, items: list[Variable]) -> Variable:
     if type(owner.value) in (tuple, type(None)):
         return TupleVariable(items)
-    return Constant(
-        type(owner.value)(python_value(vm, item) for item in items)
-    )  # a Size's slice is a Size
+    if type(owner.value) is Size:
+        return size_of([vm.look(item) for item in items])
+    return Constant(type(owner.value)(python_value(vm, item) for item in items))

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from typing import Any
 
 from ...tensor.methods import Methods
+from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import key_of
-from ..numbers import as_constant
+from ..numbers import as_constant, size_of
 from ..variables import (
     Constant,
     DictVariable,
@@ -111,6 +112,8 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
             and type(a.value) in (tuple, type(None))
         ):
             return TupleVariable(a.items + b.items)
+        if Size in (type(getattr(a, "value", None)), type(getattr(b, "value", None))):
+            return size_of([vm.look(item) for item in (*a.items, *b.items)])  # type: ignore
         if isinstance(a, ListVariable):
             return ListVariable(iterate(vm, a) + iterate(vm, b))
     for seq, count in ((a, b), (b, a)):

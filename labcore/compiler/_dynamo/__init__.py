@@ -1,5 +1,10 @@
 """What PyTorch keeps under `torch._dynamo` and teaching programs use, as far as it exists here."""
 
+from ...tensor.marks import (
+    mark_dynamic as mark_dynamic,
+    mark_static as mark_static,
+    maybe_mark_dynamic as maybe_mark_dynamic,
+)
 from .. import exc as exc
 from ..allow import (
     allow_in_graph as allow_in_graph,

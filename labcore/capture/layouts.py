@@ -1,0 +1,91 @@
+"""Which sizes and strides of a tensor are symbols, and the guards on all of them.
+
+In: a tensor of the call, and what is known to vary.  Out: its meta, in symbols where it varies.
+Invariant: sizes of 0 and 1 are constants (they mean other things: nothing to do, broadcasting), so
+a symbol is at least 2. Equal sizes share a symbol, under a guard that they stay equal. A stride
+that follows from the sizes is written in terms of them, as that of a contiguous tensor is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..graph import TensorMeta
+from ..guards import Source, kinds
+from ..shapes import SymInt
+from ..tensor import Tensor
+from ..tensor.marks import mark_of
+from .numbers import Numbers
+
+LEAST = 2
+
+
+def layout(numbers: Numbers, source: Source, tensor: Tensor, home: str) -> TensorMeta:
+    """The meta of an input, its layout guarded."""
+    rank, builder = len(tensor.shape), numbers.builder
+    chosen = [_is_symbol(numbers, source, tensor, axis) for axis in range(rank)]
+    steps = [_stride_varies(numbers, source, tensor, axis) for axis in range(rank)]
+    if not any(chosen) and not any(steps):
+        builder.add(kinds.size_match(source.name, home, tensor, builder.origin))
+        builder.add(kinds.stride_match(source.name, home, tensor, builder.origin))
+        return tensor.meta
+    symbolic = tuple(axis for axis in range(rank) if chosen[axis])
+    builder.add(kinds.some_sizes(source.name, home, tensor, symbolic, LEAST, builder.origin))
+    shape: tuple[Any, ...] = tuple(
+        _size(numbers, source, tensor, axis) if chosen[axis] else tensor.shape[axis]
+        for axis in range(rank)
+    )
+    stride = _strides(numbers, source, tensor, shape, steps)
+    wanted = tuple(numbers.in_check(step) for step in stride)
+    seen = tuple(None if isinstance(step, SymInt) else step for step in stride)
+    words = tuple(numbers.in_words(step) for step in stride)
+    builder.add(kinds.strides_follow(source.name, home, wanted, seen, words, builder.origin))
+    return replace(tensor.meta, shape=shape, stride=stride)
+
+
+def size_source(source: Source, axis: int) -> Source:
+    return Source(f"{source.name}.size()[{axis}]", f"{{}}.shape[{axis}]", source)
+
+
+def stride_source(source: Source, axis: int) -> Source:
+    return Source(f"{source.name}.stride()[{axis}]", f"{{}}._stride[{axis}]", source)
+
+
+def _size(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> SymInt:
+    """A size that has to be dynamic is nobody else's."""
+    shared = mark_of(tensor, axis) != "dynamic"
+    return numbers.size(size_source(source, axis), tensor.shape[axis], LEAST, shared)
+
+
+def _is_symbol(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> bool:
+    mark, name = mark_of(tensor, axis), size_source(source, axis).name
+    if mark == "dynamic":
+        numbers.marked[name] = tensor.shape[axis]
+    if tensor.shape[axis] < LEAST or mark == "static":
+        return False
+    return bool(mark) or numbers.varying.everything or name in numbers.varying.symbols
+
+
+def _stride_varies(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> bool:
+    varies = stride_source(source, axis).name in numbers.varying.symbols
+    return varies and tensor._stride[axis] >= LEAST
+
+
+def _strides(
+    numbers: Numbers, source: Source, tensor: Tensor, shape: tuple[Any, ...], varies: list[bool]
+) -> tuple[Any, ...]:
+    """From the smallest on: what follows from the axes within, a symbol, or a constant."""
+    found: dict[int, Any] = {}
+    follow: dict[int, Any] = {}  # the value of a product of a stride and its size -> the product
+    axes = sorted(range(len(shape)), key=lambda axis: (tensor._stride[axis], -axis))
+    for axis in axes:
+        step = tensor._stride[axis]
+        if step in follow and step >= LEAST:
+            found[axis] = follow[step]
+        elif varies[axis]:
+            found[axis] = numbers.size(stride_source(source, axis), step, LEAST, shared=False)
+        else:
+            found[axis] = step
+        follow.setdefault(step * tensor.shape[axis], found[axis] * shape[axis])
+    return tuple(found[axis] for axis in range(len(shape)))

@@ -1,0 +1,48 @@
+"""What a program says of its tensors' sizes: `mark_dynamic maybe_mark_dynamic mark_static`.
+
+In: a tensor and axes.  Out: a mark for each, read when a function that gets the tensor is captured.
+Invariant: a mark goes with the tensor object, not with its data, and is gone when the tensor is.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import Any
+
+from .tensor import Tensor
+
+_marks: dict[int, dict[int, str]] = {}
+
+
+def mark_of(tensor: Tensor, axis: int) -> str:
+    """"dynamic", "maybe", "static", or "" for an axis that nothing was said about."""
+    return _marks[id(tensor)].get(axis, "") if _marks and id(tensor) in _marks else ""
+
+
+def mark_dynamic(tensor: Tensor, index: int | list[int] | tuple[int, ...]) -> None:
+    """Sizes along these axes are to be symbols. A function that only works for the size it has is
+    then an error, ConstraintViolationError."""
+    _mark(tensor, index, "dynamic")
+
+
+def maybe_mark_dynamic(tensor: Tensor, index: int | list[int] | tuple[int, ...]) -> None:
+    """Sizes along these axes may be symbols; a function that needs the size it has gets it."""
+    _mark(tensor, index, "maybe")
+
+
+def mark_static(tensor: Tensor, index: int | list[int] | tuple[int, ...] | None = None) -> None:
+    """Sizes along these axes (None: all) are constants, also after they have changed."""
+    _mark(tensor, tuple(range(tensor.ndim)) if index is None else index, "static")
+
+
+def _mark(tensor: Tensor, index: Any, mark: str) -> None:
+    if not isinstance(tensor, Tensor):
+        raise TypeError(f"expected a Tensor, got {type(tensor).__name__}")
+    axes = index if isinstance(index, (list, tuple)) else (index,)
+    for axis in axes:
+        if not -tensor.ndim <= axis < tensor.ndim:
+            raise IndexError(f"axis {axis} of a tensor with {tensor.ndim} axes")
+    if id(tensor) not in _marks:
+        weakref.finalize(tensor, _marks.pop, id(tensor), None)
+    marks = _marks.setdefault(id(tensor), {})
+    marks.update({axis % tensor.ndim: mark for axis in axes})
