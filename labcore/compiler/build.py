@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Break, Region, capture
-from ..guards import Variant
+from ..guards import RECOMPILE_LIMIT, Variant
 from .backends import Backend
 from .counters import count_region
 from .exc import BackendCompilerFailed, ConstraintViolationError, Unsupported
@@ -33,6 +33,7 @@ class Options:
     fullgraph: bool = False
     backend_options: dict[str, Any] = field(default_factory=dict)
     dynamic: bool | None = None
+    recompile_limit: int = RECOMPILE_LIMIT
 
 
 def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..capture import means
 from ..capture.variables import FunctionVariable, Variable
-from ..guards import source
+from ..guards import RECOMPILE_LIMIT, source
 from .backends import BUILTIN, Backend, lookup, name_of
 from .build import Options
 from .dispatcher import STATE, dispatcher
@@ -34,11 +34,13 @@ def compile(
     mode: str | None = None,
     options: dict[str, Any] | None = None,
     disable: bool = False,
+    recompile_limit: int | None = None,
 ) -> Any:
     """Compile a function at its first call, once for each kind of input.
 
     fullgraph: raise Unsupported where capture would have to stop.  backend: a name of
     `list_backends()` or a callable.
+    recompile_limit: how many variants there may be of a place, 8 unless told.
     disable: give `model` back unchanged.  dynamic: False makes a variant for each size and number;
     True one for all of them; None makes inputs of the graph of those that have changed.
     Usable as a call, as a decorator, and as a decorator with arguments.
@@ -54,6 +56,7 @@ def compile(
             mode=mode,
             options=options,
             disable=disable,
+            recompile_limit=recompile_limit,
         )
     if disable:
         return model
@@ -64,6 +67,10 @@ def compile(
             "Used as a decorator with arguments, write @compile(backend=...)"
         )
     _check(mode, options)
+    if recompile_limit is not None and recompile_limit < 1:
+        raise RuntimeError(
+            f"recompile_limit is how many variants there may be of a place, not {recompile_limit}"
+        )
     if options and backend in BUILTIN:
         raise RuntimeError(
             f"options are for backends of your own: {backend!r} has none, and got "
@@ -75,6 +82,7 @@ def compile(
         fullgraph,
         {"options": options} if options else {},
         dynamic,
+        RECOMPILE_LIMIT if recompile_limit is None else recompile_limit,
     )
     return _wrap(model, settings)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..guards import RECOMPILE_LIMIT
 from ..guards.replay import failure
 
 if TYPE_CHECKING:
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
 
 # By the kind of the guard that failed.
 ADVICE = {
-    "SIZE_MATCH": "Pad or cut the inputs to a few sizes, so that few variants serve all calls.",
+    "SIZE_MATCH": "Ask for symbolic sizes, compile(..., dynamic=True), or pad to a few sizes.",
     "STRIDE_MATCH": "Call x.contiguous() first, so that one variant serves all layouts.",
     "EQUALS_MATCH": "Pass what differs from call to call as a tensor.",
     "SEQUENCE_LENGTH": "Keep the number of items the same, or stack them into one tensor.",
@@ -35,7 +34,7 @@ def limit_text(point: Point, slots: tuple[Any, ...]) -> str:
     what = "calls that fit none of them run" if not point.key else "what fits none of them runs"
     text = (
         f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has{place} "
-        f"{RECOMPILE_LIMIT} variants, the recompile limit; {what} eagerly from now on.\n"
+        f"{point.cache.limit} variants, the recompile limit; {what} eagerly from now on.\n"
     )
     answer = failure(point.cache.variants[0], slots)
     guard, mismatch = (None, None) if answer is None else (answer.guard, answer.mismatch)

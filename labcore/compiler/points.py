@@ -35,7 +35,7 @@ class Point:
 
     def __init__(self, state: State, key: Key = (), frames: Sequence[Frame] = ()) -> None:
         self.state, self.key = state, key
-        self.cache = VariantCache()
+        self.cache = VariantCache(state.options.recompile_limit)
         self.codes = tuple(frame.code for frame in frames)  # kept alive: the key has their ids
         self.line = frames[-1].code.co_firstlineno if frames else 0
         self.varying = Varying()

@@ -18,9 +18,11 @@ RECOMPILE_LIMIT = 8
 
 
 class VariantCache:
-    """`first` is what a warm call runs; `others` asks the rest and moves a hit to the front."""
+    """`first` is what a warm call runs; `others` asks the rest and moves a hit to the front.
+    `limit` is how many variants there may be."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = RECOMPILE_LIMIT) -> None:
+        self.limit = limit
         self.lock = threading.RLock()
         self.variants: tuple[Variant, ...] = ()
         self.first = _never
@@ -29,7 +31,7 @@ class VariantCache:
     @property
     def full(self) -> bool:
         """One place that raises has one variant at most, so these do not count."""
-        return sum(not variant.raises for variant in self.variants) >= RECOMPILE_LIMIT
+        return sum(not variant.raises for variant in self.variants) >= self.limit
 
     def others(self, slots: tuple[Any, ...]) -> Any:
         """The outcome of the first variant whose guards hold, or MISS."""

@@ -7,6 +7,7 @@ What is timed is a first call on backend "eager": PyTorch's Dynamo and the lab's
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def _start(python: str, framework: str) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        env={"PYTHONPATH": str(Path(__file__).parents[2])},
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
     )
 
 

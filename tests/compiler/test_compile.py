@@ -217,7 +217,7 @@ def test_the_recompile_limit_warns_once_serves_the_old_and_runs_the_new_eagerly(
         and "8 variants" in text
         and "tensor 'x' size mismatch at index 0. expected 8, actual 9" in text
     )
-    assert "What to do: Pad or cut the inputs" in text and "x + bias" in text
+    assert "What to do: Ask for symbolic sizes" in text and "x + bias" in text
     assert caught[0].filename == __file__
     assert len(state_of(compiled).cache.variants) == 8
     compiled(*pair(3))
@@ -231,6 +231,17 @@ def test_the_recompile_limit_under_fullgraph_raises():
     with pytest.raises(exc.FailOnRecompileLimitHit, match="8 variants"):
         compiled(*pair(9))
     assert compiled(*pair(3)).tolist() == [4.0] * 3
+
+
+def test_the_recompile_limit_can_be_told():
+    counter = CompileCounter()
+    compiled = torch.compile(block, backend=counter, dynamic=False, recompile_limit=2)
+    compiled(*pair(1)), compiled(*pair(2))
+    with pytest.warns(RuntimeWarning, match="has 2 variants, the recompile limit"):
+        compiled(*pair(3))
+    assert compiled(*pair(4)).tolist() == [4.0] * 4 and counter.frame_count == 2
+    with pytest.raises(RuntimeError, match="recompile_limit"):
+        torch.compile(block, recompile_limit=0)
 
 
 def test_a_backend_that_raises():
