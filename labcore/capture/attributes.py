@@ -54,6 +54,7 @@ TENSOR_FACTS = {
 }
 GENERATOR_METHODS = ("__iter__", "__next__", "close", "send", "throw")
 TENSOR_VIEWS = ("T", "mT")
+SETTABLE = ("__name__", "__qualname__", "__module__", "__doc__")  # of a function made inside
 FUNCTION_FACTS = frozenset(
     "__name__ __qualname__ __module__ __doc__ __defaults__ __kwdefaults__ __code__".split()
 )
@@ -99,6 +100,8 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
     if isinstance(owner, SuperVariable):
         return objects.find_super(vm, owner, name)
     if isinstance(owner, (TupleVariable, ListVariable, DictVariable, SetVariable)):
+        if isinstance(owner, TupleVariable) and owner.cls not in (tuple, Size):
+            return objects.find(vm, objects.Instance(owner, owner.cls, owner.value), name)
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
         if not hasattr(kind, name):
             raise WouldRaise(AttributeError(name))
@@ -120,6 +123,12 @@ def set_attribute(
     if _is_module(owner):
         _store_in_module(vm, owner, name, value)
         return None
+    if isinstance(owner, FunctionVariable) and owner.value is None and value is not None:
+        if name not in SETTABLE and hasattr(FunctionType, name):
+            raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
+        vm.changed()
+        owner.attributes[name] = value
+        return None
     if found is None:
         raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
     return storing.store(vm, found, name, value)
@@ -135,7 +144,11 @@ def _store_in_module(
 
 
 def _of_function(vm: Interpreter, owner: FunctionVariable, name: str) -> Variable:
-    if owner.value is None or owner.source is None:
+    if name in ("__get__", "__call__"):
+        return MethodVariable(owner, name)
+    if owner.value is None:
+        return _of_new_function(owner, name)
+    if owner.source is None:
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     if name in vars(owner.value):
         return vm.lazy(owner.source.attribute(name), vars(owner.value)[name])
@@ -144,6 +157,27 @@ def _of_function(vm: Interpreter, owner: FunctionVariable, name: str) -> Variabl
     if hasattr(FunctionType, name):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     _guard_absent(vm, owner.source.name, owner.home, name)
+    raise WouldRaise(AttributeError(f"'function' object has no attribute {name!r}", name=name))
+
+
+def _of_new_function(owner: FunctionVariable, name: str) -> Variable:
+    if name in owner.attributes:
+        return owner.attributes[name]
+    code = owner.code
+    match name:
+        case "__name__" | "__qualname__":
+            return Constant(code.co_name if name == "__name__" else code.co_qualname)
+        case "__module__":
+            return Constant(owner.namespace.get("__name__"))
+        case "__doc__":
+            first = code.co_consts[0] if code.co_consts else None
+            return Constant(first if type(first) is str else None)
+        case "__code__":
+            return Constant(code)
+        case "__defaults__":
+            return TupleVariable(list(owner.defaults)) if owner.defaults else Constant(None)
+    if hasattr(FunctionType, name):
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
     raise WouldRaise(AttributeError(f"'function' object has no attribute {name!r}", name=name))
 
 

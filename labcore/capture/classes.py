@@ -60,6 +60,20 @@ def read_class(cls: type) -> type:
     return cls
 
 
+# What makes a tuple act as one: a class that changes none of it is a tuple with names.
+_TUPLE_LIKE = (
+    "__getattribute__ __getitem__ __iter__ __len__ __contains__ __eq__ __ne__ __lt__ __le__ __gt__ "
+    "__ge__ __hash__ __add__ __mul__ __rmul__ __init__ __setattr__ __bool__ __radd__ __class__"
+).split()
+
+
+def is_named_tuple(cls: type) -> bool:
+    """Are its instances tuples and nothing more, but for what their class has?"""
+    if tuple not in mro(cls)[1:] or has_dictionary(cls):
+        return False
+    return all(static_entry(cls, name)[1] is static_entry(tuple, name)[1] for name in _TUPLE_LIKE)
+
+
 def is_fixed(cls: type) -> bool:
     """Can nobody change this class?"""
     if id(cls) in _read:

@@ -12,6 +12,7 @@ themselves.
 from __future__ import annotations
 
 import sys
+from functools import partial
 from types import CellType, FunctionType, MethodType
 
 from ..graph import Node
@@ -186,13 +187,16 @@ class Exit:
             return self._named("set_", self._set(variable))
         if isinstance(variable, CellVariable):
             return self._later(variable, "cell", f"{self.builder.constant(CellType, 'CellType')}()")
-        if isinstance(variable, TupleVariable) and type(variable.value) is Size:
+        if isinstance(variable, TupleVariable) and variable.cls is Size:
             kind = self.builder.constant(Size, "Size")
             return self._named("size", f"{kind}({self._tuple(variable.items)})")
         if isinstance(variable, TupleVariable):
-            return (
-                self._named("tuple_", self._tuple(variable.items)) if len(variable.items) else "()"
-            )
+            text = self._tuple(variable.items)
+            if variable.cls is not tuple:
+                new = self.builder.constant(tuple.__new__, "new_tuple")
+                cls = self.builder.constant(variable.cls, variable.cls.__name__)
+                return self._named(variable.cls.__name__.lower(), f"{new}({cls}, {text})")
+            return self._named("tuple_", text) if variable.items else "()"
         if isinstance(variable, SliceVariable):
             return self._named("slice_", f"slice{self._tuple(list(variable.parts))}")
         if isinstance(variable, FunctionVariable):
@@ -222,6 +226,8 @@ class Exit:
     def _object(self, made: ObjectVariable) -> str:
         """Made as `object.__new__` makes it; its `__init__` was followed, not to be run again."""
         new, cls = object.__new__, made.cls
+        if cls is partial:
+            return self._partial(made)
         text = f"{self.builder.constant(new, 'new')}({self.builder.constant(cls, cls.__name__)})"
         return self._later(made, cls.__name__.lower(), text)
 
@@ -250,6 +256,15 @@ class Exit:
         cls = self.builder.constant(error.cls, error.cls.__name__)
         arguments = ", ".join(map(self.build, error.arguments))
         return self._named("error", f"{cls}({arguments})")
+
+    def _partial(self, made: ObjectVariable) -> str:
+        names = "func", "args", "keywords"
+        function, args, keywords = (made.attributes.pop(name) for name in names)
+        assert isinstance(args, TupleVariable) and isinstance(keywords, DictVariable) and function
+        parts = [self.build(function), *map(self.build, args.items)]
+        named = [f"{key!r}: {self.build(value)}" for key, value in keywords.items.items()]
+        kind = self.builder.constant(partial, "partial")
+        return self._later(made, "partial", f"{kind}({', '.join(parts)}, **{{{', '.join(named)}}})")
 
     def _iterator(self, variable: IteratorVariable) -> str:
         if type(variable) is not IteratorVariable or variable.sequence is None:
@@ -300,6 +315,8 @@ class Exit:
                 f"{key!r}: {self.build(value)}" for key, value in made.keyword_defaults.items()
             )
             self.lines.append(f"{name}.__kwdefaults__ = {{{given}}}")
+        if made.attributes:
+            self._unfilled.append(made)
         return name
 
     def _fill(self, variable: Variable) -> None:
@@ -313,6 +330,9 @@ class Exit:
                 for key, value in variable.items.items()
             ]
             self.lines += [f"{name}[{key}] = {value}" for key, value in pairs]
+        elif isinstance(variable, FunctionVariable):
+            for key, given in variable.attributes.items():
+                self.lines.append(f"setattr({name}, {key!r}, {self.build(given)})")
         elif isinstance(variable, ObjectVariable):
             for key, item in variable.attributes.items():
                 assert item is not None

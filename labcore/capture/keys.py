@@ -44,7 +44,7 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
     value = as_constant(vm.looker.numbers, vm.look(variable))
     if isinstance(value, Constant) and is_constant_key(value.value):
         return value.value
-    if isinstance(value, TupleVariable) and type(value.value) in (tuple, type(None)):
+    if isinstance(value, TupleVariable) and value.cls is tuple:
         parts = tuple(key_of(vm, item) for item in value.items)
         if not any(isinstance(part, Variable) for part in parts):
             return parts

@@ -22,7 +22,7 @@ from ..tensor.modes import mode
 from ..tensor.size import Size
 from .breaks import Break
 from .callables import means_something
-from .classes import Classes
+from .classes import Classes, is_named_tuple
 from .contents import Contents
 from .effects import Effects
 from .layouts import layout
@@ -125,12 +125,12 @@ class Looker(Contents):
         if kind is FunctionType:
             return self._function(source, value, home)
         self._type_match(source, value, home)
-        if kind is tuple or kind is Size:
+        if kind is tuple or kind is Size or is_named_tuple(kind):
             self.length(source.name, home, len(value))
             items: list[Variable] = [
                 self.lazy(source.item(n), item) for n, item in enumerate(value)
             ]
-            return TupleVariable(items, value, home=home)
+            return TupleVariable(items, value, cls=kind, home=home)
         if kind is list:
             return ListVariable(None, value=value, source=source, home=home)
         if kind is dict:

@@ -176,7 +176,7 @@ def size_of(items: list[Variable]) -> Variable:
     seen = Size(item.value for item in items)  # type: ignore[attr-defined]
     if all(isinstance(item, Constant) for item in items):
         return Constant(seen)
-    return TupleVariable(items, seen)
+    return TupleVariable(items, seen, cls=Size)
 
 
 def as_constant(numbers: Numbers, variable: Variable) -> Variable:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import abc
 import enum
 import functools
+from collections import namedtuple
 from dataclasses import dataclass, field
 from types import (
     ClassMethodDescriptorType,
@@ -34,6 +35,7 @@ from .variables import (
     MethodVariable,
     ObjectVariable,
     SuperVariable,
+    TupleVariable,
     Variable,
 )
 
@@ -41,11 +43,15 @@ if TYPE_CHECKING:
     from .interpreter.core import Interpreter
 
 Found = Variable | Call
+CACHED: type = type(functools.lru_cache(lambda: None))
+_PAIR = namedtuple("_PAIR", "first")  # its fields are descriptors of a class without a name
 PLAIN_LOOKUPS = tuple(
-    static_entry(kind, "__getattribute__")[1] for kind in (object, BaseException, SimpleNamespace)
+    static_entry(kind, "__getattribute__")[1]
+    for kind in (object, BaseException, SimpleNamespace, functools.partial, CACHED, tuple)
 )
 METHODS_IN_C = (WrapperDescriptorType, MethodDescriptorType)
-GIVE_THEMSELVES = (FunctionType, property, MemberDescriptorType, *METHODS_IN_C)  # to their class
+# What a class gives as it stands.
+GIVE_THEMSELVES = (FunctionType, CACHED, property, MemberDescriptorType, *METHODS_IN_C)
 TYPE_FACTS = frozenset("__name__ __qualname__ __module__ __mro__ __bases__ __base__".split())
 
 
@@ -175,7 +181,12 @@ def own_dictionary(value: Any) -> dict[str, Any] | None:
 def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:
     """What a class's entry gives when it is read through an instance."""
     raw, kind = entry.raw, type(entry.raw)
-    if kind is FunctionType or kind in METHODS_IN_C:
+    if isinstance(owner.variable, TupleVariable):
+        if kind is type(_PAIR.first):
+            return owner.variable.items[raw.__reduce__()[1][0]]
+        if kind in METHODS_IN_C and entry.where is tuple:
+            return MethodVariable(owner.variable, name)
+    if kind is FunctionType or kind is CACHED or kind in METHODS_IN_C:
         return MethodVariable(owner.variable, name, vm.look(vm.lazy(entry.source, raw)))
     if kind is staticmethod:
         return vm.lazy(entry.source.attribute("__func__"), raw.__func__)

@@ -231,7 +231,7 @@ class OperatorCalls:
             return self.tracer.stand_in(self._node(value), value)
         if isinstance(value, TupleVariable):
             items = [self._lower(item) for item in value.items]
-            return Size(items) if type(value.value) is Size else tuple(items)
+            return Size(items) if value.cls is Size else tuple(items)
         if isinstance(value, ListVariable):
             return [self._lower(item) for item in self.vm.looker.items(value)]
         if isinstance(value, SliceVariable):

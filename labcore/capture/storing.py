@@ -8,6 +8,7 @@ Invariant: the text that sets the attribute for real, after the graph, runs none
 
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType, MemberDescriptorType, SimpleNamespace
 from typing import TYPE_CHECKING
 
@@ -21,12 +22,16 @@ if TYPE_CHECKING:
     from .interpreter.core import Interpreter
 
 
+# Classes in C that set an attribute, and no more.
+PLAIN = (object, BaseException, SimpleNamespace, partial)
+
+
 def store(vm: Interpreter, owner: Instance, name: str, value: Variable | None) -> Call | None:
     """owner.name = value. Raises WouldRaise(AttributeError)."""
     hook = "__delattr__" if value is None else "__setattr__"
     entry = vm.classes.entry(owner.cls, hook)
     assert entry is not None
-    if entry.where in (object, BaseException) or owner.cls is SimpleNamespace:
+    if any(entry.where is cls for cls in PLAIN):
         return generic_store(vm, owner, name, value)
     method = special(vm, owner, hook)
     if type(entry.raw) is not FunctionType or method is None:
@@ -100,7 +105,7 @@ def setting(classes: Classes, cls: type, name: str) -> str:
     slot = type(shared) is MemberDescriptorType
     if not slot and classes.is_data_descriptor(shared):  # set through `__dict__`, then
         return f"{{}}.__dict__[{escape(repr(name))}] = {{}}"
-    plain = static_entry(cls, "__setattr__")[1] is object.__setattr__
+    plain = any(static_entry(cls, "__setattr__")[0] is kind for kind in PLAIN)
     if plain and name.isidentifier():
         return f"{{}}.{name} = {{}}"
     function = classes.builder.constant(object.__setattr__, "set_attribute")

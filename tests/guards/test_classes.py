@@ -3,6 +3,8 @@ each time."""
 
 from __future__ import annotations
 
+from collections import namedtuple
+
 import pytest
 
 import labcore as torch
@@ -217,3 +219,13 @@ def test_two_objects_that_become_one():
     one, other = child(), child()
     assert not watched(one, other, ones()) and watched(one, other, ones())
     assert not watched(one, one, ones())
+
+
+def test_named_tuples_are_guarded_by_class_and_what_is_read():
+    pair, other = namedtuple("Pair", "a b"), namedtuple("Other", "b a")
+    watched = Watched(lambda p, x: x * p.a)
+    assert not watched(pair(2, 3), ones()) and watched(pair(2, 4), ones())
+    assert not watched(pair(3, 3), ones())
+    assert not watched(other(2, 3), ones())
+    pair.a = property(lambda self: 9)
+    assert not watched(pair(2, 3), ones())

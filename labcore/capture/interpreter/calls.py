@@ -9,6 +9,7 @@ from typing import Any
 from ...guards import source
 from ...tensor import Tensor
 from ...tensor.methods import Methods
+from .. import objects
 from ..attributes import calling_method
 from ..binding import bind
 from ..breaks import Break, WouldRaise
@@ -42,7 +43,9 @@ from .fold import python_value
 from .generators import generator_method
 from .instances import call_class, makes_instances
 from .iteration import all_items
+from .rules import RULES
 from .table import opcode
+from .wrapping import call_cached, call_function_method, parts_of
 
 
 @opcode("CALL")
@@ -103,40 +106,15 @@ def call(
     if isinstance(function, ObjectVariable):
         _call_object(vm, frame, function, args, kwargs)
         return
-    if isinstance(function, FunctionVariable):
-        owner = vm.look(args[0]) if args else None
-        name = tensor_method_name(function.value)
-        if name is not None and isinstance(owner, TensorVariable):
-            frame.stack.append(call_tensor_method(vm, owner, name, args[1:], kwargs))
-            return
-        special = special_function(vm, function, args, kwargs)
-        if special is None:
-            vm.push_frame(function, bind(vm, function, args, kwargs))
-        elif isinstance(special, FunctionVariable):
-            call(vm, frame, special, args, kwargs)
-        else:
-            frame.stack.append(special)
+    if isinstance(function, FunctionVariable) and id(function.value) not in RULES:
+        _call_function(vm, frame, function, args, kwargs)
         return
-    if isinstance(function, Constant) and is_exception_class(function.value):
-        make_exception(vm, frame, function.value, args, kwargs)
-        return
-    if isinstance(function, Constant) and is_enum(function.value):
-        frame.stack.append(call_enum(vm, function.value, args, kwargs))
-        return
-    if isinstance(function, Constant) and makes_instances(vm, function.value):
-        call_class(vm, frame, function.value, args, kwargs)
+    if isinstance(function, Constant) and _call_constant(vm, frame, function.value, args, kwargs):
         return
     if isinstance(function, MethodVariable):
         owner = vm.look(function.owner)
         if isinstance(owner, GeneratorVariable) and not kwargs:
             generator_method(vm, owner, function.name, args)
-            return
-    if isinstance(function, Constant):
-        from .protocols import protocol_of  # late: its families of instructions call functions
-
-        protocol = protocol_of(vm, function.value, args, kwargs)
-        if protocol is not None:
-            protocol(vm, frame, args)
             return
     result = _result(vm, function, args, kwargs)
     if result is None:  # it goes on in a frame, or has pushed something
@@ -145,6 +123,51 @@ def call(
         call(vm, frame, result.function, result.args, result.kwargs)
     else:
         settled(vm, result, lambda vm, value: frame.stack.append(value))
+
+
+def _call_function(
+    vm: Interpreter,
+    frame: SymbolicFrame,
+    function: FunctionVariable,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+) -> None:
+    owner = vm.look(args[0]) if args else None
+    name = tensor_method_name(function.value)
+    if name is not None and isinstance(owner, TensorVariable):
+        frame.stack.append(call_tensor_method(vm, owner, name, args[1:], kwargs))
+        return
+    special = special_function(vm, function, args, kwargs)
+    if special is None:
+        vm.push_frame(function, bind(vm, function, args, kwargs))
+    elif isinstance(special, FunctionVariable):
+        call(vm, frame, special, args, kwargs)
+    else:
+        frame.stack.append(special)
+
+
+def _call_constant(
+    vm: Interpreter,
+    frame: SymbolicFrame,
+    function: Any,
+    args: list[Variable],
+    kwargs: dict[str, Variable],
+) -> bool:
+    """A class that makes instances, or a builtin that asks an object; is it one of those?"""
+    if is_exception_class(function):
+        make_exception(vm, frame, function, args, kwargs)
+    elif is_enum(function):
+        frame.stack.append(call_enum(vm, function, args, kwargs))
+    elif makes_instances(vm, function):
+        call_class(vm, frame, function, args, kwargs)
+    else:
+        from .protocols import protocol_of  # late: its families of instructions call functions
+
+        protocol = protocol_of(vm, function, args, kwargs)
+        if protocol is None:
+            return False
+        protocol(vm, frame, args)
+    return True
 
 
 def _substituted(vm: Interpreter, function: Variable) -> Variable:
@@ -172,23 +195,14 @@ def _call_object(
     args: list[Variable],
     kwargs: dict[str, Variable],
 ) -> None:
-    """A partial, or an object whose class has __call__."""
-    if function.cls is not functools.partial:
+    """A partial, a cached function, or an object whose class has __call__."""
+    if function.cls is objects.CACHED:
+        call_cached(vm, frame, function, args, kwargs)
+    elif function.cls is functools.partial:
+        inner, first, named = parts_of(vm, function)
+        call(vm, frame, inner, [*first, *args], {**named, **kwargs})
+    else:
         call(vm, frame, calling_method(vm, function), args, kwargs)
-        return
-    parts = {
-        name: vm.lazy(function.place.attribute(name), getattr(function.value, name))
-        for name in ("func", "args", "keywords")
-    }
-    keywords = vm.look(parts["keywords"])
-    assert isinstance(keywords, DictVariable)
-    call(
-        vm,
-        frame,
-        parts["func"],
-        [*iterate(vm, parts["args"]), *args],
-        {**vm.looker.dict_items(keywords), **kwargs},
-    )
 
 
 def _result(
@@ -198,7 +212,11 @@ def _result(
         owner = vm.look(function.owner)
         if isinstance(owner, TensorVariable):
             return call_tensor_method(vm, owner, function.name, args, kwargs)
+        if isinstance(owner, FunctionVariable):
+            return call_function_method(vm, owner, function.name, args, kwargs)
         return call_method(vm, owner, function.name, args, kwargs)
+    if isinstance(function, FunctionVariable):
+        return RULES[id(function.value)](vm, args, kwargs)
     if isinstance(function, Constant):
         return call_builtin(vm, function.value, args, kwargs)
     if isinstance(function, (TensorVariable, TupleVariable, DictVariable)):

@@ -165,8 +165,6 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
 
 
 def _tuple_part(vm: Interpreter, owner: TupleVariable, items: list[Variable]) -> Variable:
-    if type(owner.value) in (tuple, type(None)):
+    if owner.cls is not Size:
         return TupleVariable(items)
-    if type(owner.value) is Size:
-        return size_of([vm.look(item) for item in items])
-    return Constant(type(owner.value)(python_value(vm, item) for item in items))
+    return size_of([vm.look(item) for item in items])

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ...tensor.size import Size
 from ..attributes import special_method
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
@@ -192,7 +193,7 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
     items = iterate(vm, value)
     if isinstance(value, Constant) and type(value.value) in (range, tuple):
         return IteratorVariable(items, sequence=value)
-    if isinstance(value, TupleVariable) and type(value.value) in (tuple, type(None)):
+    if isinstance(value, TupleVariable) and value.cls is not Size:
         return IteratorVariable(items, sequence=value)
     if isinstance(value, SetVariable):
         made = partial(key_variable, vm.builder)

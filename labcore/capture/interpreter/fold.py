@@ -45,9 +45,9 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
         return value.value
     if isinstance(value, NumberVariable):
         return vm.looker.numbers.constant(value).value
-    if isinstance(value, TupleVariable):
+    if isinstance(value, TupleVariable) and value.cls in (tuple, Size):
         items = tuple(python_value(vm, item) for item in value.items)
-        return Size(items) if type(value.value) is Size else items
+        return Size(items) if value.cls is Size else items
     if isinstance(value, ListVariable):
         return [python_value(vm, item) for item in vm.looker.items(value)]
     if isinstance(value, SliceVariable):

@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import objects, storing
 from ..breaks import Break, WouldRaise
-from ..classes import is_fixed, mro
+from ..classes import is_fixed, is_named_tuple, mro
 from ..frame import UNBOUND, SymbolicFrame, is_mark
 from ..variables import (
     Call,
@@ -23,10 +23,12 @@ from ..variables import (
     MethodVariable,
     ObjectVariable,
     SuperVariable,
+    TupleVariable,
     Variable,
 )
 from .builtin_calls import Args, rule
 from .continuations import call_then
+from .control import iterate
 from .core import Interpreter
 from .fold import python_value
 
@@ -155,6 +157,16 @@ def _new(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     if len(args) > 1 or kwargs or not overridden and (new is None or new.raw is not object.__new__):
         raise Break("new-object", name=cls.value.__name__)
     return allocate(vm, cls.value)
+
+
+@rule(tuple.__new__)
+def _new_tuple(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    """A named tuple's own way to make its instances."""
+    given = vm.look(args[0]) if args else Constant(None)
+    cls: Any = getattr(given, "value", None)
+    if len(args) != 2 or kwargs or not issubclass(type(cls), type) or not is_named_tuple(cls):
+        raise Break("new-object", name=given.kind)
+    return TupleVariable(iterate(vm, args[1]), cls=cls)
 
 
 @rule(object.__init__)

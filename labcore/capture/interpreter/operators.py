@@ -106,11 +106,7 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
     """Tuples and lists are joined and repeated; their items are not looked at."""
     a, b = (spelled_out(as_constant(vm.looker.numbers, value)) for value in (a, b))
     if symbol == "+" and type(a) is type(b):
-        if (
-            isinstance(a, TupleVariable)
-            and isinstance(b, TupleVariable)
-            and type(a.value) in (tuple, type(None))
-        ):
+        if isinstance(a, TupleVariable) and isinstance(b, TupleVariable) and a.cls is not Size:
             return TupleVariable(a.items + b.items)
         if Size in (type(getattr(a, "value", None)), type(getattr(b, "value", None))):
             return size_of([vm.look(item) for item in (*a.items, *b.items)])  # type: ignore

@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...tensor.size import Size
 from ..breaks import Break
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
-from ..variables import Call, Constant, ExceptionVariable, TensorVariable, Variable
+from ..variables import Call, Constant, ExceptionVariable, TensorVariable, TupleVariable, Variable
 from .builtin_calls import Args, fold_call, rule
 from .continuations import settled
 from .core import Interpreter
@@ -36,6 +37,8 @@ def text(
         if not plain:
             raise Break("operation", what=f"format of a {value.kind}")
         return exception_text(vm, value, str if function is format else function)
+    if isinstance(value, TupleVariable) and value.cls not in (tuple, Size):
+        return on_object(vm, function, [value, *spec])
     if is_object(vm, value):
         return on_object(vm, function, [value, *spec])
     if isinstance(value, Constant) and type(value.value) is type:

@@ -20,7 +20,6 @@ from .core import Interpreter
 
 _MADE_INSIDE: dict[type, type] = {
     TensorVariable: Tensor,
-    TupleVariable: tuple,
     ListVariable: list,
     DictVariable: dict,
     SetVariable: set,
@@ -32,7 +31,7 @@ _MADE_INSIDE: dict[type, type] = {
 def type_of(vm: Interpreter, variable: Variable) -> type:
     """type(value), for what can be told."""
     value = vm.look(variable)
-    if isinstance(value, ObjectVariable):
+    if isinstance(value, (ObjectVariable, TupleVariable)):
         return value.cls
     if isinstance(value, Constant):
         return type(value.value)

@@ -23,7 +23,8 @@ class CellVariable(Mutable):
 
 @dataclass(eq=False, slots=True)
 class FunctionVariable(Variable):
-    """A Python function, the user's (`value`, `source`) or one made inside (with all parts)."""
+    """A Python function, the user's (`value`, `source`) or one made inside (with all parts, and the
+    `attributes` it was given)."""
 
     code: CodeType
     namespace: dict[str, Any]
@@ -33,6 +34,7 @@ class FunctionVariable(Variable):
     annotated: bool = False
     value: Any = None
     source: Source | None = None
+    attributes: dict[str, Variable] = field(default_factory=dict)
 
     @property
     def kind(self) -> str:

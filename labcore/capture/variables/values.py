@@ -87,10 +87,12 @@ class TensorVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class TupleVariable(Variable):
-    """A tuple, from outside (with a home) or built inside. `value` is the one from outside."""
+    """A tuple, from outside (with a home) or built inside. `value` is the one from outside; `cls`
+    is tuple, Size, or a named tuple's class."""
 
     items: list[Variable]
     value: Any = None
+    cls: type = field(default=tuple, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)

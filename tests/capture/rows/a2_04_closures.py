@@ -1,6 +1,5 @@
 """A2.4: closures."""
 
-from tests.capture.rows.marks import pending
 
 
 def free_variable(x, n):
@@ -115,7 +114,6 @@ def cell_deleted(x):
     return x, before
 
 
-@pending("attribute: attribute '__name__' of a function inner")
 def keyword_defaults(x, n):
     def inner(t, *, scale=n, bias=x):
         return t * scale + bias

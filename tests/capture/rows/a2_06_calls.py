@@ -85,7 +85,6 @@ def super_call(x):
     return CHILD.forward(x)
 
 
-@pending("new-object: an object of class partial is made")
 def partial_made_inside(x):
     add = functools.partial(operator.add, x)
     scaled = functools.partial(_all_kinds, d=2)
@@ -95,7 +94,6 @@ def partial_made_inside(x):
 PARTIAL = functools.partial(_all_kinds, d=4)
 
 
-@pending("attribute: attribute 'keywords' of a partial object")
 def partial_from_outside(x):
     return PARTIAL(x), PARTIAL.keywords["d"]
 
@@ -117,7 +115,6 @@ def wraps_outside(x):
     return _wrapped(x), _wrapped.__name__
 
 
-@pending("new-object: an object of class partial is made; attribute: attribute '__modul...")
 def wraps_inside(x):
     def f(t):
         return t + 1
@@ -143,7 +140,6 @@ def _fibonacci(n):
     return n if n < 2 else _fibonacci(n - 1) + _fibonacci(n - 2)
 
 
-@pending("unknown-call: call of _cached; unknown-call: call of _fibonacci")
 def lru_cache(x, n):
     return x * _cached(n) + _fibonacci(10)
 
@@ -205,7 +201,6 @@ def method_of_a_class_attribute(x):
     return getattr(BASE, "forward")(x) * getattr(BASE, "missing", 2)
 
 
-@pending("new-object: an object of class _WithPartial is made; attribute: attribute 'tw...")
 def partial_method(x):
     class_ = _WithPartial
     return class_().twice(x)

@@ -416,7 +416,6 @@ def local_class(x):
 Pair = namedtuple("Pair", "left right")
 
 
-@pending("new-object: an object of class Pair is made; attribute: attribute 'left' of a...")
 def namedtuple_of_tensors(x, y):
     p = Pair(x * 2, right=y)
     return p, p.left + p[1], len(p)

@@ -1,0 +1,147 @@
+"""functools and named tuples: what the standard library makes of functions and tuples."""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections import namedtuple
+from typing import NamedTuple
+
+import pytest
+
+import labcore as torch
+
+from .differential import captured, check
+from .subjects import x4
+
+Pair = namedtuple("Pair", "left right", defaults=[3])
+PAIR = Pair(1, 2)
+SEEN = []
+
+
+class Typed(NamedTuple):
+    a: object
+    b: int = 4
+
+    def product(self):
+        return self.a * self.b
+
+    @property
+    def twice(self):
+        return self.b * 2
+
+
+def scaled(a, b=2, *, c=1):
+    """Text."""
+    return a * b + c
+
+
+PARTIAL = functools.partial(scaled, c=4)
+
+
+@functools.lru_cache
+def cached(n):
+    return n * 2
+
+
+@functools.cache
+def fibonacci(n):
+    return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+
+
+@functools.lru_cache
+def noted(n):
+    SEEN.append(n)
+    return n + 1
+
+
+@functools.lru_cache
+def listed(n):
+    return [n]
+
+
+class Holder:
+    def scale(self, k, t):
+        return t * k
+
+    twice = functools.partialmethod(scale, 2)
+
+    @staticmethod
+    @functools.lru_cache
+    def triple(n):
+        return n * 3
+
+
+def deco(function):
+    @functools.wraps(function)
+    def wrapper(*args, **kwargs):
+        return function(*args, **kwargs) + 1
+
+    wrapper.extra = 3
+    return wrapper
+
+
+def partials(x):
+    add = functools.partial(operator.add, x)
+    nested = functools.partial(functools.partial(scaled, c=3), x)
+    return (
+        add(1), nested(5), nested(b=1), PARTIAL(x), PARTIAL.keywords["c"], nested.args[0] is x,
+        nested.func is scaled, Holder().twice(x), scaled.__get__(x)(2),
+    )  # fmt: skip
+
+
+def wraps_inside(x):
+    @deco
+    @deco
+    def inner(t):
+        "doc"
+        return t * 2
+
+    inner.more = 1
+    return (
+        inner(x), inner.__name__, inner.__doc__, inner.__wrapped__(x), inner.extra, inner.more,
+        deco(scaled)(x), deco(scaled).__name__, deco(scaled).__wrapped__ is scaled,
+    )  # fmt: skip
+
+
+def caches(x):
+    return x * cached(3), fibonacci(10), Holder.triple(2), cached.__wrapped__(2)
+
+
+def named_tuples(x, p):
+    q, t = Pair(x * 2), Typed(x)
+    a, *b = q
+    return (
+        q, q.left + q[1], len(q), t.product(), t, t.twice, Pair(1, 2) == (1, 2), t._fields, p[0],
+        Typed._fields, p.left * x, isinstance(p, tuple), isinstance(t, Typed), type(t).__name__,
+        t[0:1], q + (1,), 4 in Pair(1, 4), Pair._make([1, 2]), PAIR._asdict(), p is PAIR, p, a, b,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("function", [partials, wraps_inside, caches])
+def test_functools(function):
+    captured(function, x4())
+
+
+def test_named_tuples():
+    captured(named_tuples, x4(), Pair(5, 6))
+
+
+def test_a_partial_that_leaves():
+    def f(x):
+        return functools.partial(scaled, x, c=2), deco(scaled)
+
+    made, wrapper = torch.compile(f, backend="eager", fullgraph=True)(x4())
+    assert made.func is scaled and made.keywords == {"c": 2}
+    assert made(3).tolist() == scaled(x4(), 3, c=2).tolist()
+    assert (wrapper.__name__, wrapper.__doc__, wrapper.extra) == ("scaled", "Text.", 3)
+    assert wrapper.__wrapped__ is scaled and wrapper.__module__ == __name__
+
+
+def test_a_cache_is_kept_where_leaving_it_out_would_show():
+    SEEN.clear()
+    compiled = torch.compile(lambda x: (x + noted(1), listed(2)), backend="eager")
+    first, second = compiled(x4())[1], compiled(x4())[1]
+    assert first is second and SEEN == [1]
+    for function in (lambda x: cached([1]), lambda x: functools.partial(3), lambda x: Pair()):
+        check(function, x4())
