@@ -70,6 +70,13 @@ def attribute(vm: Interpreter, variable: Variable, name: str) -> Variable:
 
 def find(vm: Interpreter, variable: Variable, name: str) -> Found:
     """variable.name, or the call that gives it. Raises WouldRaise(AttributeError)."""
+    found = _find(vm, variable, name)
+    if isinstance(found, Lazy):
+        vm.looker.presence.asked_for(found)
+    return found
+
+
+def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise Break("attribute", name=name, what=f"a {variable.kind}")  # only getattr can ask this
     unseen = isinstance(variable, Lazy) and not vm.looker.wrote_globals
@@ -199,17 +206,11 @@ def _of_method(
 def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
     """hasattr(variable, name), under a guard that the answer is still the same."""
     try:
-        found = attribute(vm, variable, name)
+        attribute(vm, variable, name)
     except WouldRaise as missing:
         if not isinstance(missing.error, AttributeError):
             raise
-        owner = vm.look(variable)
-        if _is_module(owner):
-            title = variable.source.name if isinstance(variable, Lazy) else owner.home
-            _guard_absent(vm, title, owner.home, name)
         return False
-    if isinstance(found, Lazy):
-        vm.builder.load(found.source)  # a load that fails is a guard that fails
     return True
 
 
@@ -251,9 +252,11 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) ->
         try:
             return vm.lazy(where.attribute(name), getattr(module, name))
         except AttributeError as error:
+            _guard_absent(vm, where.name, vm.builder.load(where), name)
             raise WouldRaise(error) from None
     if hasattr(ModuleType, name) or "__getattr__" in vars(module):
         raise Break("attribute", name=name, what=f"module {module.__name__}")
+    _guard_absent(vm, where.name, vm.builder.load(where), name)
     raise WouldRaise(AttributeError(f"module {module.__name__!r} has no attribute {name!r}"))
 
 

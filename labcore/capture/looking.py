@@ -28,6 +28,7 @@ from .effects import Effects
 from .layouts import layout
 from .numbers import Numbers, Varying
 from .peeking import apart, can_peek, goes_over
+from .presence import Presence
 from .variables import (
     CellVariable,
     Constant,
@@ -72,6 +73,7 @@ class Looker(Contents):
         self.effects, self.classes = Effects(), Classes(builder)
         self.distinct: dict[Mutable, None] = {}  # what is a key by its identity
         self._lazies: dict[Source, Lazy] = {}
+        self.presence = Presence(builder)
 
     def lazy(self, source: Source, value: Any) -> Lazy:
         """One variable a source, however often it is reached."""
@@ -322,7 +324,8 @@ class Looker(Contents):
         )
 
     def finish(self) -> None:
-        """What only all tensors together decide."""
+        """What only all of it together decides."""
+        self.presence.finish(self._lazies.values())
         self._each_its_own()
         self._iterators_apart()
         homes = [t.home for t in self.tensors]

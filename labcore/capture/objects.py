@@ -120,6 +120,7 @@ def generic(vm: Interpreter, owner: Instance, name: str, hooked: bool = False) -
     shared = vm.classes.entry(owner.cls, name)
     if shared is not None and vm.classes.is_data_descriptor(shared.raw):
         return bound(vm, owner, name, shared)
+    hooked |= shared is not None and hasattr(type(shared.raw), "__get__")
     own = own_attribute(vm, owner, name, hooked)
     if own is not None:
         return own

@@ -117,8 +117,11 @@ def load_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     cell = vm.look(frame.fast[ins.arg])
     assert isinstance(cell, CellVariable)
     if cell.content is None:
-        raise WouldRaise(NameError(frame.table.slots[ins.arg]))
-    frame.stack.append(cell.content)
+        name = frame.table.slots[ins.arg]
+        if cell.source is not None and cell not in vm.effects.written:
+            vm.looker.presence.stays_empty(cell.source, name)
+        raise WouldRaise(NameError(name))
+    frame.stack.append(vm.looker.presence.asked_for(cell.content))
 
 
 @opcode("LOAD_GLOBAL")
@@ -141,14 +144,16 @@ def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
             raise Break("operation", what=f"the global variable {name!r} after it was deleted")
         return value
     if name in frame.namespace:
-        return vm.lazy(source.global_variable(name, space), frame.namespace[name])
+        found = vm.lazy(source.global_variable(name, space), frame.namespace[name])
+        return vm.looker.presence.asked_for(found)
     origin = frame.namespace.get("__builtins__", builtins)
-    found = vars(builtins)
-    if (vars(origin) if isinstance(origin, ModuleType) else origin) is not found:
+    known = vars(builtins)
+    if (vars(origin) if isinstance(origin, ModuleType) else origin) is not known:
         raise Break("operation", what=f"global {name!r} in a module with builtins of its own")
-    if name not in found:
+    if name not in known:
+        vm.looker.presence.stays_unknown(name, space)
         raise WouldRaise(NameError(f"name {name!r} is not defined"))
-    return _builtin(vm, name, found[name], space)
+    return _builtin(vm, name, known[name], space)
 
 
 def _builtin(vm: Interpreter, name: str, value: Any, space: str) -> Variable:
