@@ -149,8 +149,8 @@ class Point:
         text = limit_text(self, slots)
         if self.state.options.fullgraph:
             raise FailOnRecompileLimitHit(text)
-        if not self.cache.warned:
-            self.cache.warned = True
+        if not self.state.warned:
+            self.state.warned = True
             warn(text)
 
 

@@ -48,6 +48,7 @@ class State:
         self.graphs = CompiledGraphs()  # by what they compute
         self.reported: set[Any] = set()  # breaks that were told already
         self.compiled_calls: set[int] = set()  # watched calls on their way that captured something
+        self.warned = False  # of the recompile limit, at one place or another
         self.was_called = False  # under a stance for which that counts
         self.catches = False  # is there an except or a with in code that was captured?
         self.remember()
@@ -79,7 +80,7 @@ class State:
         self.graphs.clear()
         self.reported.clear()
         self.entry.varying = Varying()
-        self.was_called = False
+        self.was_called = self.warned = False
 
     def first_time(self, stop: Break | None) -> Break | None:
         """The break, if it is the first of its kind at its place: each is told once."""

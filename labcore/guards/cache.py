@@ -26,7 +26,6 @@ class VariantCache:
         self.lock = threading.RLock()
         self.variants: tuple[Variant, ...] = ()
         self.first = _never
-        self.warned = False
 
     @property
     def full(self) -> bool:
@@ -68,7 +67,6 @@ class VariantCache:
     def clear(self) -> None:
         with self.lock:
             self._replace(())
-            self.warned = False
 
     def _replace(self, variants: tuple[Variant, ...]) -> None:
         """Graphs are asked before eager variants, whose guards may be wider."""

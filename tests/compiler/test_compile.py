@@ -448,3 +448,19 @@ def test_the_text_of_generated_code_goes_with_it():
     del compiled
     compiler.reset()
     assert texts() <= before
+
+
+def test_the_limit_of_a_region_in_the_middle_is_told_once_at_the_users_line():
+    def f(x, y):
+        compiler.graph_break()
+        x = x + 1
+        compiler.graph_break()
+        return x * 2, y * 2
+
+    compiled = torch.compile(f, backend="eager", dynamic=False, recompile_limit=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for n in range(1, 6):
+            compiled(*pair(n))
+    assert [w.filename for w in caught] == [__file__]
+    assert "in the region f from line" in str(caught[0].message)
