@@ -34,7 +34,7 @@ from ..trace import Origin
 V12, V13 = sys.version_info >= (3, 12), sys.version_info >= (3, 13)
 
 NOTHING = frozenset(
-    "NOP RESUME PRECALL KW_NAMES EXTENDED_ARG CACHE MAKE_CELL COPY_FREE_VARS".split()
+    "NOP RESUME PRECALL KW_NAMES EXTENDED_ARG CACHE COPY_FREE_VARS".split()
 )
 RENAMED = {
     "LOAD_FAST_CHECK": "LOAD_FAST",

@@ -711,3 +711,28 @@ def test_the_order_of_a_set_is_guarded():
     compiled = torch.compile(f, backend="eager")
     for s in ({"a", "bb", "ccc"}, {"ccc", "a", "bb"}, {"dddd", "a"}):
         assert compiled(x4(), s).tolist() == f(x4(), s).tolist()
+
+
+def list_sorted_by_key(x, a):
+    a.sort(key=lambda n: -n)
+    a.sort(key=str, reverse=True)
+    return x * a[0], [a.sort(key=lambda n: n % 3), a]
+
+
+def keys_as_sets(x, d):
+    other = {"b": 1, "zz": 2}
+    made = dict.fromkeys(d.keys() | other, 0)
+    return sorted(d.keys() & other.keys()), sorted(d.keys() - ["a"]), sorted(made), bool(made), x
+
+
+def test_more_methods():
+    both(list_sorted_by_key, lambda: (x4(), [3, 1, 3, 2, 10]), calls=1)
+    both(keys_as_sets, lambda: (x4(), {"a": 1, "b": 2}), calls=1)
+
+
+def test_a_comprehension_that_closes_over_its_variable():
+    def f(x, n):
+        late = [lambda: i for i in range(2)]
+        return late[0]() + late[1](), [[lambda i=i: i * n for i in range(2)][1]() for _ in "ab"], x
+
+    both(f, lambda: (x4(), 3))

@@ -32,12 +32,13 @@ from ..variables import (
 from .arithmetic import symbolic
 from .control import iterate, iterator, truth
 from .core import Interpreter
-from .dicts import dict_method, update
+from .dicts import dict_method, fromkeys, update
 from .equality import CONTAINERS
 from .fold import folded, python_value
 from .generators import stop_iteration
 from .iteration import all_items, ask_iterator, push, take_next
 from .lists import list_method
+from .methods import by_rule
 from .object_builtins import is_object, on_object
 from .operators import binary
 from .polyfilled import inlined, polyfill
@@ -236,8 +237,11 @@ def _next(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
 
 def call_method(
     vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]
-) -> Variable:
+) -> Variable | Call:
     """owner.name(...), for a tuple, list, dict or plain value."""
+    of_dict = isinstance(owner, Constant) and owner.value is dict
+    if of_dict and name == "fromkeys":
+        return by_rule(vm, {name: fromkeys}, owner, name, args, kwargs)
     if isinstance(owner, DictVariable):
         return dict_method(vm, owner, name, args, kwargs)
     if isinstance(owner, ListVariable):

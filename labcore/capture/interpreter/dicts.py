@@ -109,7 +109,15 @@ def _copy(vm: Interpreter, owner: DictVariable) -> Variable:
     return DictVariable(dict(vm.looker.dict_items(owner)))
 
 
+def fromkeys(
+    vm: Interpreter, owner: Variable, keys: Variable, value: Variable = NONE
+) -> Variable:
+    """dict.fromkeys(keys, value)."""
+    return DictVariable({key_of(vm, key): value for key in iterate(vm, keys)})
+
+
 METHODS: Methods = {
+    "fromkeys": fromkeys,
     "get": _get,
     "__getitem__": lambda vm, owner, key: vm.looker.item(owner, key_of(vm, key)),
     "__contains__": lambda vm, owner, key: Constant(vm.looker.has_key(owner, key_of(vm, key))),

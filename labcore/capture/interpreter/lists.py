@@ -10,13 +10,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..breaks import Break, WouldRaise
-from ..variables import Constant, ListVariable, Variable
+from .. import polyfills
+from ..breaks import WouldRaise
+from ..variables import Call, Constant, ListVariable, Variable
 from .control import iterate, truth
 from .core import Interpreter
 from .equality import position
-from .fold import python_value
+from .fold import is_plain, python_value
+from .identity import same
 from .methods import NONE, Args, Kwargs, Methods, by_rule, slots
+from .polyfilled import inlined
 
 # Methods that look at no item, and which of their arguments are numbers.
 BY_POSITION: dict[str, tuple[int, ...]] = {
@@ -30,8 +33,10 @@ BY_POSITION: dict[str, tuple[int, ...]] = {
 
 def list_method(
     vm: Interpreter, owner: ListVariable, name: str, args: Args, kwargs: Kwargs
-) -> Variable:
-    """owner.name(*args, **kwargs)."""
+) -> Variable | Call:
+    """owner.name(*args, **kwargs), or the call of Python that does it."""
+    if name == "sort" and not _is_plain(vm, owner, kwargs):
+        return inlined(polyfills.reductions.sort, [owner, *args], kwargs)
     if name in BY_POSITION:
         return _by_position(vm, owner, name, args, kwargs)
     return by_rule(vm, METHODS, owner, name, args, kwargs)
@@ -143,6 +148,14 @@ def _copy(vm: Interpreter, owner: ListVariable) -> Variable:
     return ListVariable(list(vm.looker.items(owner)))
 
 
+def _is_plain(vm: Interpreter, owner: ListVariable, kwargs: Kwargs) -> bool:
+    """Can CPython's own sort do it, without a key function or values of the user's?"""
+    if not same(vm, kwargs.get("key", NONE), NONE):
+        return False
+    values = [vm.look(item) for item in vm.looker.items(owner)]
+    return all(isinstance(value, Constant) and is_plain(value.value) for value in values)
+
+
 def _sort(
     vm: Interpreter,
     owner: ListVariable,
@@ -150,10 +163,7 @@ def _sort(
     key: Variable = NONE,
     reverse: Variable = NONE,
 ) -> Variable:
-    """Of plain values; a key function is the user's code."""
-    chosen = vm.look(key)
-    if not isinstance(chosen, Constant) or chosen.value is not None:
-        raise Break("unknown-call", name="list.sort() with a key")
+    """Of plain values."""
     items = vm.looker.items(owner)
     values = [python_value(vm, item) for item in items]
     try:

@@ -112,6 +112,14 @@ def delete_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
     frame.fast[ins.arg] = Constant(UNBOUND)
 
 
+@opcode("MAKE_CELL")
+def make_cell(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    """A frame begins with its cells made; an inlined comprehension makes one for its variable."""
+    value = frame.fast[ins.arg]
+    if is_mark(value, UNBOUND):
+        frame.fast[ins.arg] = CellVariable(None)
+
+
 @opcode("LOAD_DEREF")
 def load_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     cell = vm.look(frame.fast[ins.arg])

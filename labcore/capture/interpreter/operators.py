@@ -71,10 +71,10 @@ def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     name, function = BINARY[symbol]
     if isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
         return _with_tensor(vm, symbol, a, b)
-    if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
-        return _sequence(vm, symbol, a, b)
     if isinstance(a, (SetVariable, ViewVariable)) or isinstance(b, (SetVariable, ViewVariable)):
         return set_operator(vm, symbol, a, b)
+    if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
+        return _sequence(vm, symbol, a, b)
     if symbol == "|" and isinstance(a, DictVariable) and isinstance(b, DictVariable):
         return DictVariable({**vm.looker.dict_items(a), **vm.looker.dict_items(b)})
     return folded(vm, f"{symbol}", function, a, b)

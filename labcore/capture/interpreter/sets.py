@@ -125,8 +125,10 @@ def _in_place(vm: Interpreter, owner: SetVariable, name: str, args: Args) -> Var
 
 
 def set_operator(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
-    """a symbol b, of which at least one is a set."""
-    sides = [_keys(vm, side) for side in (a, b)]
+    """a symbol b, of which at least one is a set or the keys of a dict."""
+    views = isinstance(a, ViewVariable) or isinstance(b, ViewVariable)
+    read = keys_in if views else _keys  # a view takes any iterable for the other side
+    sides = [_keys(vm, side) or read(vm, side) for side in (a, b)]
     if symbol not in OPERATORS or any(side is None for side in sides):
         raise Break("operation", what=f"{symbol} of a {a.kind} and a {b.kind}")
     result = OPERATORS[symbol](*sides)

@@ -79,6 +79,10 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list:
     return [items[place] for place in order(ranks, reverse)]
 
 
+def sort(items: list, *, key: Any = None, reverse: Any = False) -> None:
+    items[:] = sorted(items, key=key, reverse=reverse)
+
+
 def order(ranks: list, reverse: Any) -> list:
     """The places in sorted order, for ranks that compare by code of the user's."""
     places: list = []

@@ -61,7 +61,6 @@ def dict_iteration(x, table):
     return x, list(table.values()), sorted(table.keys())
 
 
-@pending("unknown-call: call of dict.copy(); mutation: a dict is changed in place; unkn...")
 def dict_methods(table):
     copy = table.copy()
     copy |= {"c": 3.0}
@@ -69,7 +68,6 @@ def dict_methods(table):
     return copy, item, dict.fromkeys("ab", 0), dict([("k", 1)], j=2), list(reversed(copy))
 
 
-@pending("operation: a view that leaves the function; operation: sorted() of a set object")
 def dict_key_set_operations(table):
     other = {"b": 1, "c": 2}
     return sorted(table.keys() & other.keys()), sorted(table.keys() | other), "a" in table.keys()
@@ -179,7 +177,6 @@ def comprehension_scope(x):
     return x * i, squares, [[j for j in range(k)] for k in range(3)]
 
 
-@pending("AssertionError while capturing", since=(3, 12))
 def comprehension_with_closure(x, n):
     functions = [lambda i=i: x * i + n for i in range(2)]
     late = [lambda: i for i in range(2)]
