@@ -20,6 +20,7 @@ from ..tensor.methods import Methods
 from ..tensor.modes import mode
 from .breaks import Break
 from .callables import Meaning, means, means_constant, means_operator
+from .numbers import lifted
 from .variables import Constant, TensorVariable, Variable
 
 OPERATOR_LIKE = "arange full full_like ones ones_like zeros zeros_like".split()
@@ -43,7 +44,7 @@ def _of_tensor(tell: Any) -> Meaning:
         value = vm.look([*args, *kwargs.values()][0])
         if not isinstance(value, TensorVariable):
             raise Break("operation", what=f"{function.code.co_name}() of a {value.kind}")
-        return Constant(tell(value.meta))
+        return lifted(tell(value.meta))
 
     return meaning
 

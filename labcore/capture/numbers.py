@@ -9,6 +9,7 @@ that may never be constants stop capture there.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -104,7 +105,11 @@ class Numbers:
 
     def in_check(self, number: SymNumber | int) -> str:
         """Python for a number, in the names of the check."""
-        return renamed(str(number), self._homes)
+        return self._code(str(number))
+
+    def _code(self, text: str) -> str:
+        module = self.builder.constant(math, "math") if "math." in text else ""
+        return renamed(text, self._homes).replace("math.", f"{module}.")
 
     def in_words(self, number: SymNumber | int) -> str:
         """The same in the user's names."""
@@ -151,7 +156,7 @@ class Numbers:
 
     def _assume(self, condition: str) -> None:
         """A decision was taken: it must be the same whenever the variant runs."""
-        code, words = renamed(condition, self._homes), renamed(condition, self._names)
+        code, words = self._code(condition), renamed(condition, self._names)
         spoken = [v for s, v in self.inputs.items() if renamed(condition, {s: ""}) != condition]
         subject = f"({', '.join(v.home for v in spoken)},)"
 

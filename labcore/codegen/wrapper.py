@@ -29,6 +29,7 @@ from .cpu import Kernel, Parameter, unique_name
 
 WORDS = [n for n in vars(kernel_math) if not n.startswith("_")]
 TAKEN = {
+    "math",
     "args",
     "call",
     "kernel",
@@ -91,6 +92,8 @@ class _Wrapper:
         yield f"# Output code of the {self.phase} graph: {counts}."
         yield "# This is what runs. `python` this file to time it on random inputs."
         text = "\n".join(call)
+        if "math." in text:
+            yield "import math"
         yield "from labcore import dtypes" + (", ops" if "ops." in text else "")
         yield "from labcore.codegen.program import compiled"
         words = [w for w in WORDS if any(re.search(rf"\b{w}\b", k.source) for k in self.kernels)]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..trace import Origin
 
 # What the printed code of a graph says besides the names of its nodes.
-OF_PRINTED_CODE = ("self", "torch", "inf", "nan")
+OF_PRINTED_CODE = ("self", "torch", "inf", "nan", "math")
 
 
 class Graph:

@@ -58,6 +58,7 @@ class GraphModule:
             "torch": SimpleNamespace(**dtypes.BY_NAME, **operators),
             "inf": math.inf,
             "nan": math.nan,
+            "math": math,
         }
         define(source, path, scope, self)
         self._forward = scope["forward"].__get__(self)

@@ -9,6 +9,7 @@ PyTorch's ShapeEnv reasons with sympy; here a range for each symbol, and equalit
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -28,7 +29,7 @@ class Values(dict[str, Any]):
     """Values of symbols; those of atoms follow."""
 
     def __missing__(self, atom: str) -> Any:
-        return eval(atom, {}, self)
+        return eval(atom, {"math": math}, self)
 
 
 def renamed(text: str, names: Mapping[str, str]) -> str:

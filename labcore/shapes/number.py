@@ -19,6 +19,7 @@ from .env import SYMBOL, ShapeEnv
 from .expr import Expr
 
 Function = Callable[..., Any]
+MATH_FUNCTIONS = "sqrt exp log log2 log10 sin cos tan tanh atan".split()
 
 
 class SymNumber:
@@ -42,7 +43,7 @@ class SymNumber:
 
     def evaluate(self, values: Mapping[str, Any]) -> Any:
         """The number it is for these values of the symbols."""
-        return eval(self.text, {}, dict(values))
+        return eval(self.text, {"math": math}, dict(values))
 
     def fixed(self) -> Any:
         """The value seen, assumed to be the value."""
@@ -259,6 +260,11 @@ def to_float(value: Any) -> Any:
     if isinstance(value, SymInt):
         return _computed("({0}.__float__())", float, value)
     return value if isinstance(value, SymFloat) else float(value)
+
+
+def of_math(name: str, value: SymNumber) -> Any:
+    """math.sqrt(value) and the like."""
+    return _computed(f"(math.{name}({{0}}))", getattr(math, name), value)
 
 
 def bare(text: str) -> str:

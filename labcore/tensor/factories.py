@@ -17,6 +17,7 @@ import numpy as np
 from labcore import devices, dtypes, ops
 from labcore.dtypes import dtype as DType
 from labcore.graph import contiguous_strides
+from labcore.shapes import SymInt
 
 from .methods import sizes
 from .size import Size
@@ -287,7 +288,7 @@ def checked_size(name: str, size: tuple) -> tuple[int, ...]:
                 f"{name}(): argument 'size' (position {place + 1}) must be tuple of ints, not "
                 f"{type(n).__name__}"
             )
-    shape = tuple(n.__index__() for n in shape)
+    shape = tuple(n if isinstance(n, SymInt) else n.__index__() for n in shape)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
     return shape

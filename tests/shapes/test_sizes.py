@@ -3,6 +3,7 @@ backend computes the same as eager for all of them."""
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
@@ -241,7 +242,27 @@ def shapes(x):
     return x.shape[:-1] + (2,), x.size(), x.stride(), x.ndim, x.shape == (4, 5), tuple(x.shape)
 
 
-FUNCTIONS = [softmax, normed, views, joined, products, expanded, parts, python_on_sizes, shapes]
+def attention(x):
+    return torch.exp(x @ x.t() / math.sqrt(x.shape[-1])) * x.shape[-1] ** -0.5
+
+
+def lengths(x):
+    return x.shape.numel(), torch.numel(x), x.numel() + 1, len(x), x * math.log2(x.shape[0] + 1)
+
+
+def made(x):
+    n = x.shape[0]
+    return torch.zeros(n, 3) + torch.arange(n).unsqueeze(1), x.new_full(x.shape, n), torch.ones(n)
+
+
+def compared(x):
+    return x * 2 if x.shape == (6, 6) else x + (x.shape != torch.Size([4, 5]))
+
+
+FUNCTIONS = [
+    softmax, normed, views, joined, products, expanded, parts, python_on_sizes, shapes,
+    attention, lengths, made, compared,
+]  # fmt: skip
 SIZES = [(4, 5), (5, 6), (7, 7), (3, 9), (16, 33), (2, 3), (4, 1), (1, 4), (6, 2), (5, 6)]
 
 
@@ -264,6 +285,28 @@ def test_as_eager(function, backend):
             alike(function(x), compiled(x))
             (x,) = turned(*shape)
             alike(function(x), compiled(x))
+
+
+@pytest.mark.parametrize("function", [softmax, normed, joined, attention, lengths, made, expanded])
+def test_one_graph_serves_all_sizes(function):
+    calls = [one(*shape) for shape in ((4, 5), (5, 6), (9, 8), (16, 33), (7, 5))]
+    assert counted(function, calls, dynamic=True, fullgraph=True) == [1] * len(calls)
+
+
+def both_ways(x):
+    return x.exp() * x.shape[0], (x * 2).sum(0)
+
+
+@pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
+def test_gradients_of_some_outputs(backend):
+    compiled = torch.compile(both_ways, backend=backend, dynamic=True)
+    for n, which in ((4, 0), (5, 1), (6, 0), (7, 1)):
+        gradients = []
+        for function in (both_ways, compiled):
+            x = (torch.arange(n * 3) * 0.1).reshape(n, 3).requires_grad_()
+            function(x)[which].sum().backward()
+            gradients.append(x.grad)
+        alike(*gradients)
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from ...shapes import to_float, to_int
+from ...shapes import MATH_FUNCTIONS, of_math, to_float, to_int
 from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
@@ -24,6 +25,7 @@ SYMBOLIC: dict[Any, Callable[..., Any]] = {
     **{f: f for f in (getattr(operator, name) for name in _OPERATORS.split())},
     **{f: f for f in (abs, round, divmod, pow, min, max, bool)},
     **{f: f for f in OF_TUPLES},
+    **{getattr(math, name): partial(of_math, name) for name in MATH_FUNCTIONS},
     **{f: f for f in (math.floor, math.ceil, math.trunc)},
     int: to_int,
     float: to_float,

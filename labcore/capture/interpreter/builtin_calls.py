@@ -7,6 +7,7 @@ else is a Break.
 from __future__ import annotations
 
 import builtins
+import math
 from collections.abc import Callable
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
@@ -248,6 +249,10 @@ def call_method(
         return list_method(vm, owner, name, args, kwargs)
     if isinstance(owner, SetVariable):
         return set_method(vm, owner, name, args, kwargs)
+    if name == "numel" and isinstance(owner, TupleVariable):
+        found = symbolic(vm, math.prod, [owner])
+        if found is not None:
+            return found
     call = lambda own, *values, **names: getattr(own, name)(*values, **names)
     method = _with_names(call, list(kwargs))
     return folded(vm, f"{name}()", method, owner, *args, *kwargs.values())

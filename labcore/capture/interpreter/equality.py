@@ -6,15 +6,18 @@ what code of the user's would answer is not asked for: Break.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
+from ...tensor.size import Size
 from ..breaks import Break
 from ..variables import (
     Constant,
     DictVariable,
     FunctionVariable,
     ListVariable,
+    NumberVariable,
     ObjectVariable,
     SetVariable,
     TensorVariable,
@@ -44,6 +47,8 @@ def _equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
         raise Break("data-dependent-branch")
     if isinstance(first, Constant) and isinstance(second, Constant):
         return _constants(vm, first, second)
+    if isinstance(first, NumberVariable) or isinstance(second, NumberVariable):
+        return _numbers(vm, first, second)
     if isinstance(first, CONTAINERS) and type(first) is type(second):
         return _containers(vm, first, second)
     if isinstance(first, SetVariable) or isinstance(second, SetVariable):
@@ -55,7 +60,7 @@ def _equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
 
 def spelled_out(value: Variable) -> Variable:
     """A tuple among the code's constants, as one built inside."""
-    if isinstance(value, Constant) and type(value.value) is tuple:
+    if isinstance(value, Constant) and type(value.value) in (tuple, Size):
         return TupleVariable([Constant(item) for item in value.value])
     return value
 
@@ -68,6 +73,16 @@ def _constants(vm: Interpreter, a: Constant, b: Constant) -> bool:
     if _by_identity(vm, a) and _by_identity(vm, b):
         return a.value is b.value
     raise Break("operation", what=f"== of a {a.kind} and a {b.kind}")
+
+
+def _numbers(vm: Interpreter, a: Variable, b: Variable) -> bool:
+    """Of two numbers one varies: the answer is a guard."""
+    plain = (Constant, NumberVariable)
+    if not isinstance(a, plain) or not isinstance(b, plain):
+        raise Break("operation", what=f"== of a {a.kind} and a {b.kind}")
+    result = folded(vm, "==", operator.eq, a, b)
+    assert isinstance(result, Constant)
+    return bool(result.value)
 
 
 def _by_identity(vm: Interpreter, value: Variable) -> bool:

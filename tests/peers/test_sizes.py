@@ -1,0 +1,70 @@
+"""How many graphs a series of calls makes, numbers and sizes varying: the lab and PyTorch alike."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from labcore.compiler._dynamo.testing import CompileCounter
+
+from .pairs import lab, torch
+
+PROGRAMS = """
+def block(x, bias): return torch.relu(x + bias) * 2
+def scaled(x, number): return x * number + 1
+def both(x, a, b): return x * a + b
+def doubled(x): return x * 2
+def by_size(x): return x * 2 if x.shape[0] > 10 else x + x.shape[0]
+def if_six(x): return x * 2 if x.shape[0] == 6 else x + 1
+def differences(x): return x[1:] - x[:-1]
+def flat(x): return x.reshape(-1) * 2
+def sums(x, y): return x.sum() + y.sum()
+def repeated(x, n): return sum([x for _ in range(n)], x)
+def turned(x): return x.t() * 2
+def windows(x): return x[:, :4] * 2
+"""
+
+# function -> calls: a tuple is a tensor of ones of that shape, all else a number
+SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
+    ("block", False, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
+    ("block", True, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
+    ("block", None, [[(n,), (n,)] for n in (4, 5, 6, 7, 4)]),
+    ("block", None, [[(n,), (n,)] for n in (3, 4, 1, 0, 9, 1)]),
+    ("block", True, [[(n, m), (m,)] for n, m in ((4, 4), (6, 6), (6, 7), (8, 3))]),
+    ("scaled", None, [[(4,), a] for a in (0.1, 0.2, 0.3)]),
+    ("scaled", None, [[(4,), a] for a in (3, 4, 0, 1, -7)]),
+    ("scaled", None, [[(4,), a] for a in (2, 3, 4.0, 5.0, 6)]),
+    ("scaled", None, [[(4,), a] for a in (True, False, True)]),
+    ("scaled", True, [[(4,), a] for a in (3, 4, 1, 0)]),
+    ("scaled", True, [[(4,), a] for a in (0.1, 0.2, 0.3)]),
+    ("both", None, [[(4,), a, a + 1] for a in (2, 4, 6)]),
+    ("repeated", None, [[(4,), n] for n in (1, 2, 3, 2)]),
+    ("doubled", None, [[(n,)] for n in (1, 5, 6)]),
+    ("by_size", None, [[(n,)] for n in (4, 5, 6, 20, 30, 3)]),
+    ("if_six", None, [[(n,)] for n in (4, 5, 6, 7, 6, 20)]),
+    ("differences", None, [[(n,)] for n in (4, 5, 6, 2, 3)]),
+    ("flat", None, [[(n, m)] for n, m in ((4, 5), (5, 6), (7, 7), (3, 9))]),
+    ("turned", None, [[(n, m)] for n, m in ((4, 5), (5, 6), (7, 7), (3, 9))]),
+    ("windows", None, [[(8, n)] for n in (8, 9, 10, 11)]),
+    ("sums", None, [[(n,), (m,)] for n, m in ((3, 5), (4, 6), (7, 8), (9, 9), (5, 5))]),
+]
+
+
+def counts(module: Any, counter: Any, name: str, dynamic: bool | None, calls: Any) -> list[int]:
+    scope = {"torch": module}
+    exec(PROGRAMS, scope)
+    compiled, found = module.compile(scope[name], backend=counter, dynamic=dynamic), []
+    for call in calls:
+        compiled(*[module.ones(*part) if isinstance(part, tuple) else part for part in call])
+        found.append(counter.frame_count)
+    return found
+
+
+@pytest.mark.parametrize(("name", "dynamic", "calls"), SERIES)
+def test_as_many_graphs(name: str, dynamic: bool | None, calls: Any) -> None:
+    from torch._dynamo.testing import CompileCounter as TorchCounter
+
+    torch._dynamo.reset()
+    theirs = counts(torch, TorchCounter(), name, dynamic, calls)
+    assert counts(lab, CompileCounter(), name, dynamic, calls) == theirs
