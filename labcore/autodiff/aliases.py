@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph import Graph, Node, map_nodes, verify
+from ..ops.sharing import memory_of, view_source
 from .passes import remove_dead_code
-from .views import memory_of, view_source
 
 
 @dataclass(frozen=True)

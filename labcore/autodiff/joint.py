@@ -17,8 +17,8 @@ from .. import ops
 from ..graph import Graph, Node, map_nodes, verify
 from ..ops import derivatives
 from ..ops.dispatch import interpreting
+from ..ops.sharing import meta_of
 from ..ops.tracer import Tracer
-from .views import meta_of
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from ..graph import Graph, Node, TensorMeta, map_nodes, verify
+from ..ops.sharing import memory_of, meta_of
 from ..shapes import hint
 from .joint import Joint
-from .views import memory_of, meta_of
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import Any
 
 from ..graph import Graph, Node, map_nodes, verify
 from ..ops.dispatch import interpreting
+from ..ops.sharing import same_view_above
 from ..ops.tracer import Tracer
-from .views import same_view_above
 
 Env = Callable[[Node], Any]
 Rewrite = Callable[[Graph, Node, Env], Any]

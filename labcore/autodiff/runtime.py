@@ -19,6 +19,7 @@ from typing import Any
 
 from .. import ops, trace
 from ..graph import Graph, GraphModule, Node, TensorMeta
+from ..ops.sharing import meta_of
 from ..shapes import Undecided
 from ..tensor.autograd import record
 from ..tensor.factories import empty_strided
@@ -30,7 +31,6 @@ from .aliases import Split, split_aliases
 from .joint import Joint, trace_joint
 from .partition import Cut, cut_at
 from .passes import clean
-from .views import meta_of
 
 Boxed = Callable[[list[Any]], tuple]
 Compiler = Callable[[GraphModule, str], Boxed]

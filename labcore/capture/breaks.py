@@ -125,9 +125,10 @@ REASONS: dict[str, Reason] = {
     ),
     "inplace-operator": Reason(
         "in-place operator {name}",
-        "It overwrites a tensor that others may hold. Captured graphs only make new tensors.",
+        "A graph only makes new tensors. A write is made one where no gradient can be wanted and "
+        "nothing else shows the same memory: the tape and whoever shares it must see this one.",
         "Use the operator without the underscore: y = x.{pure}(...), or x = x + 1 instead of x += "
-        "1.",
+        "1; or write under torch.no_grad().",
     ),
     "random-operator": Reason(
         "random operator {name}",

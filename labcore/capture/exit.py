@@ -22,6 +22,7 @@ from .breaks import Break
 from .frame import UNBOUND, SymbolicFrame
 from .keys import key_variable
 from .looking import Looker
+from .memory import Memory
 from .storing import setting
 from .variables import (
     CellVariable,
@@ -55,12 +56,13 @@ class Exit:
     to their names."""
 
     def __init__(
-        self, builder: GuardBuilder, looker: Looker, born: dict[Variable, int] | None = None
+        self, builder: GuardBuilder, looker: Looker, memory: Memory, born: dict[Variable, int]
     ) -> None:
-        self.builder, self.looker, self.born = builder, looker, born or {}
+        self.builder, self.looker, self.memory, self.born = builder, looker, memory, born
         self.outputs: dict[Node, str] = {}
         self.lines: list[str] = []
         self._made: dict[Variable, str] = {}
+        self._counted: set[Node] = set()  # memories whose writes are told already
         self._unfilled: list[Variable] = []
         self._last: list[str] = []
 
@@ -126,7 +128,11 @@ class Exit:
         return [*out, f"{home}.offset = {frame.offset}"]
 
     def _replay(self) -> None:
-        """What was there before gets what the region did to it, in order."""
+        """What was there before gets what the region did to it, in order: tensors first, as the
+        other changes only hand them round."""
+        for root, contents, writes in self.memory.overwritten():
+            names = f"{self.memory.home(root)}, {self._output(contents)}"
+            self.lines.append(f"overwrite({names}, {writes})")
         for effect in self.looker.effects.log:
             parts = [self.build(part) for part in effect.parts]
             self.lines.append(effect.template.format(*parts))
@@ -156,9 +162,7 @@ class Exit:
             return variable.home
         if isinstance(variable, TensorVariable):
             assert variable.node is not None
-            if variable.node not in self.outputs:
-                self.outputs[variable.node] = self.builder.names.new(variable.node.name)
-            return self.outputs[variable.node]
+            return self._tensor(variable.node)
         if isinstance(variable, Constant):
             return self._constant(variable)
         if isinstance(variable, NumberVariable):
@@ -170,6 +174,19 @@ class Exit:
         if variable not in self._made:
             self._made[variable] = self._make(variable)
         return self._made[variable]
+
+    def _tensor(self, node: Node) -> str:
+        name = self._output(self.memory.shown(node))
+        root = self.memory.written_inside(node)
+        if root is not None and root not in self._counted:
+            self._counted.add(root)
+            self.lines.append(f"written({name}, {len(self.memory.writes[root])})")
+        return name
+
+    def _output(self, node: Node) -> str:
+        if node not in self.outputs:
+            self.outputs[node] = self.builder.names.new(node.name)
+        return self.outputs[node]
 
     def _constant(self, variable: Constant) -> str:
         value = variable.value

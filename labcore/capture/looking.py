@@ -333,7 +333,7 @@ class Looker(Contents):
             self._all_different(homes)
         if mode.grad and any(t.meta.requires_grad for t in self.tensors):
             for tensor in self.tensors:
-                self._recordable(tensor)
+                self.recordable(tensor)
 
     def _all_different(self, homes: list[str]) -> None:
         """Different tensors stay different: the same one twice is another variant."""
@@ -353,12 +353,15 @@ class Looker(Contents):
             )
         )
 
-    def _recordable(self, tensor: TensorVariable) -> None:
-        """A tensor made under inference_mode may not be saved for a backward."""
+    def recordable(self, tensor: TensorVariable, step: int | None = None) -> None:
+        """A tensor made under inference_mode may not be saved for a backward, nor be written. The
+        `step` of a write is where the region then ends."""
         assert tensor.source is not None
         name = tensor.source.name
         if tensor.value.is_inference():
-            raise Break("inference-tensor", name=name)
+            stop = Break("inference-tensor", name=name)
+            stop.step = step
+            raise stop
         self.builder.add(
             kinds.condition(
                 "NOT_INFERENCE",

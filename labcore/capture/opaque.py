@@ -16,10 +16,11 @@ from weakref import WeakKeyDictionary
 from ..graph import Graph, Names, Node, TensorMeta
 from ..ops import OPS, Op
 from ..ops.dispatch import current, interpreting
+from ..ops.sharing import memory_of
 from .breaks import Break
 from .callables import Meaning
 from .operators import CaptureTracer, Traced
-from .variables import FunctionVariable, TensorVariable, Variable
+from .variables import FunctionVariable, Variable
 
 if TYPE_CHECKING:
     from .interpreter.core import Interpreter
@@ -72,18 +73,16 @@ def _operator(function: Callable, keywords: Key) -> Op:
 
 def _written_out(run: Callable[..., Any], args: tuple, graph: Graph) -> Traced:
     """Run on stand-ins for nodes, so that the operators are written to `graph`."""
-    tracer = CaptureTracer(graph)
+    tracer = CaptureTracer(graph, lambda: None)
     tracer.origin = getattr(current(), "origin", None)
 
-    def stand_in(node: Node) -> Traced:
-        assert node.meta is not None
-        return tracer.stand_in(node, TensorVariable(node.meta, node))
-
     with interpreting(tracer):
-        result = run(*_mapped(args, Node, stand_in))
+        result = run(*_mapped(args, Node, tracer.known))
     if not isinstance(result, Traced):
         raise Break("opaque-result", what=f"a {type(result).__name__}")
-    return result
+    if {memory_of(node) for node in _nodes_in(args)} & tracer.memory.contents.keys():
+        raise Break("inplace-operator", name="of an argument", pure="add")
+    return tracer.known(tracer.memory.read(result.node))
 
 
 def _nodes_in(args: tuple) -> list[Node]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..devices import device
 from ..dtypes import dtype
-from ..graph import Graph, Node, TensorMeta
+from ..graph import Graph, Node, TensorMeta, map_nodes
 from ..ops import Op, Tracer
 from ..ops.arguments import check_arguments
 from ..ops.dispatch import interpreting
@@ -28,6 +28,7 @@ from ..tensor.modes import mode
 from ..tensor.nodes import MAKES_ANEW
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
+from .memory import Memory
 from .numbers import lifted
 from .skipping import is_skipped
 from .variables import (
@@ -110,8 +111,9 @@ class Traced(Methods):
 class CaptureTracer(Tracer):
     """Takes and gives stand-ins; refuses operators that do more than compute a new tensor."""
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, changed: Callable[[], None]) -> None:
         super().__init__(graph)
+        self.memory = Memory(self, changed)
         self.stand_ins: dict[Node, Traced] = {}
         self.step = 0
         self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
@@ -120,18 +122,29 @@ class CaptureTracer(Tracer):
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.skipping is not None:
             raise Break("skipped-frame", name=op.name, function=self.skipping)
-        if op.mutates:
-            raise Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
         if op.kind == "random":
             raise Break("random-operator", name=op.name)
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
-        named = {name: _nodes(arg) for name, arg in kwargs.items()}
-        result = super().call(op, tuple(_nodes(arg) for arg in args), named)
+        if op.mutates:
+            self.memory.write(op, _nodes(args), _nodes(kwargs))
+            return args[0]
+        # A view is of the tensor itself, whatever is in it now.
+        read = _itself if op.alias else self.memory.read
+        result = super().call(op, map_nodes(_nodes(args), read), map_nodes(_nodes(kwargs), read))
         self.steps[result] = self.step
         meta = result.meta = self._with_grad(op, result)
         return self.stand_in(result, TensorVariable(meta, result))
+
+    def emit(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
+        """The node that `op` writes for nodes."""
+        given, named = map_nodes(args, self.known), map_nodes(kwargs, self.known)
+        return self.call(op, given, named).node
+
+    def known(self, node: Node) -> Traced:
+        assert node.meta is not None
+        return self.stand_in(node, TensorVariable(node.meta, node))
 
     def stand_in(self, node: Node, variable: TensorVariable) -> Traced:
         """The one stand-in of a node: `view is tensor` has to mean something."""
@@ -158,7 +171,13 @@ def _nodes(value: Any) -> Any:
         return value.node
     if isinstance(value, (tuple, list)):
         return type(value)([_nodes(item) for item in value])
+    if isinstance(value, dict):
+        return {name: _nodes(item) for name, item in value.items()}
     return value
+
+
+def _itself(node: Node) -> Node:
+    return node
 
 
 class OperatorCalls:
@@ -166,7 +185,7 @@ class OperatorCalls:
 
     def __init__(self, vm: Interpreter) -> None:
         self.vm = vm
-        self.tracer = CaptureTracer(Graph())
+        self.tracer = CaptureTracer(Graph(), lambda: vm.changed())
         self.placeholders: list[TensorVariable] = []
 
     def method(

@@ -23,6 +23,7 @@ from .breaks import Break, WouldRaise
 from .exit import Exit
 from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
+from .memory import apart, overwrite, written
 from .numbers import NOTHING_VARIES, Numbers, Varying
 from .operators import CaptureTracer
 from .skipping import CaptureAgain
@@ -38,6 +39,9 @@ RESERVED = {
     "Frame": Frame,
     "leave": leave,
     "mode": mode,
+    "overwrite": overwrite,
+    "written": written,
+    "apart": apart,
     "dtypes": dtypes,
     "graph": None,
     "variant": None,
@@ -154,7 +158,7 @@ def _region(vm: Interpreter) -> Region:
             left = Break("generator", name=generator.function.code.co_qualname)
             left.step = vm.born.get(generator)
             raise left
-    way_out = Exit(builder, vm.looker, vm.born)
+    way_out = Exit(builder, vm.looker, vm.operators.tracer.memory, vm.born)
     if stop is None:
         assert captured.result is not None
         last = f"return RETURN, {way_out.finish(captured.result)}"
@@ -162,6 +166,7 @@ def _region(vm: Interpreter) -> Region:
         last = _stop(vm, way_out, stop)
     _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
     vm.looker.finish()
+    vm.operators.tracer.memory.finish(vm.looker)
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.lines, last]
     builder.origin = None  # what a backend assumes has no instruction of its own

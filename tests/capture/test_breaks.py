@@ -199,7 +199,10 @@ CASES = {
     ],
     "mutation": [writes_class_attribute],
     "varying-number": [spells],
-    "inplace-operator": [lambda x: x.clone().add_(1), lambda x: x.clone().relu_()],
+    "inplace-operator": [
+        lambda x: (x * WEIGHT).add_(1),
+        lambda x: (x * WEIGHT, x.clone().relu_())[1],
+    ],
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
     "disabled-call": [lambda x: lookup(x) * 2],
     "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],

@@ -123,7 +123,7 @@ class Interpreter:
     def forget(self) -> None:
         """Let go of the call's values: cycles would keep them until the collector comes, and what
         is left of the interpreter in one must not lead to them."""
-        del self.operators.vm
+        del self.operators.vm, self.operators.tracer.memory
         if self.watch is not None:
             del self.watch.vm
         vars(self).clear()

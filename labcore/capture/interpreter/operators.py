@@ -126,11 +126,20 @@ def binary_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     b, target = frame.stack.pop(), frame.stack.pop()
     a = vm.look(target)
     if in_place and isinstance(a, TensorVariable):
-        raise Break("inplace-operator", name=f"{symbol}=", pure=BINARY[symbol][0])
+        frame.stack.append(_written(vm, symbol, a, b) or binary(vm, symbol, a, b))
+        return
     if in_place and _changed_in_place(vm, symbol, a, b):
         frame.stack.append(target)
         return
     frame.stack.append(binary(vm, symbol, a, b))
+
+
+def _written(
+    vm: Interpreter, symbol: str, tensor: TensorVariable, other: Variable
+) -> Variable | None:
+    """`tensor symbol= other`, or None where Python makes a new value of it."""
+    name = f"__i{BINARY[symbol][0]}__"
+    return vm.operators.special(tensor, name, other) if hasattr(Methods, name) else None
 
 
 def _changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> bool:

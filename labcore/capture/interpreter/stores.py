@@ -54,7 +54,7 @@ def store_item(vm: Interpreter, variable: Variable, key: Variable, value: Variab
     elif isinstance(owner, DictVariable):
         dicts.set_item(vm, owner, key, value)
     elif isinstance(owner, TensorVariable):
-        raise Break("inplace-operator", name="x[...] =", pure="where")
+        vm.operators.method(owner, "__setitem__", [key, value])
     else:
         raise Break("mutation", what=f"a {owner.kind}")
 
