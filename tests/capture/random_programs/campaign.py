@@ -31,13 +31,17 @@ class Way:
     backend: str
     often: float  # how often a region ends where it need not
     recorded: bool
+    fullgraph: bool = False
 
     @classmethod
     def of(cls, seed: int) -> Way:
         random = Random(f"way {seed}")
         backend = random.choices(("eager", "aot_eager", "inductor"), (95, 4, 1))[0]
         often = random.choice((0.0, 0.0, 0.0, 0.2, 0.9))
-        return cls(backend, often, random.random() < 0.5)
+        recorded = random.random() < 0.5
+        if random.random() < 0.06:
+            return cls(backend, 0.0, False, fullgraph=True)
+        return cls(backend, often, recorded)
 
 
 def run(
@@ -49,7 +53,7 @@ def run(
     with anywhere, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return difference(source, way.backend, tally, way.recorded)
+            return difference(source, way.backend, tally, way.recorded, way.fullgraph)
         except Overtime:
             if tally is not None:
                 tally.overtime += 1

@@ -24,7 +24,7 @@ from labcore.capture.interpreter import Interpreter
 from labcore.compiler import state
 from labcore.trace import GraphBreak, Recorder, VariantAdded, record
 
-from .worlds import World, compiled_source
+from .worlds import Refused, World, compiled_source
 
 CALLS = (0, 1, 2, 3, 4, 1)
 # What running a graph may raise where eager raises too; anything else is the lab's own failure.
@@ -62,6 +62,7 @@ class Tally:
     calls: int = 0
     raised: int = 0
     overtime: int = 0
+    refused: int = 0
     recorded: int = 0
     whole: int = 0  # without a break
     regions: int = 0
@@ -78,7 +79,8 @@ class Tally:
         per = max(self.recorded, 1)
         lines = [
             f"{self.programs} programs, {self.calls} calls, of which {self.raised} raised "
-            f"({self.raised / max(self.calls, 1):.0%}); {self.overtime} took too long",
+            f"({self.raised / max(self.calls, 1):.0%}); {self.overtime} took too long; "
+            f"{self.refused} were Unsupported under fullgraph",
             f"{self.recorded} were recorded: {self.regions / per:.1f} regions and "
             f"{self.graphs / per:.1f} graphs each, {self.whole / per:.0%} without a break; "
             f"{sum(self.breaks.values()) / per:.1f} breaks each:",
@@ -149,22 +151,28 @@ def difference(
     backend: str = "eager",
     tally: Tally | None = None,
     recorded: bool = False,
-    calls: tuple[int, ...] = CALLS,
+    fullgraph: bool = False,
 ) -> Difference | None:
     """Run the program's calls in both worlds. Raises Overtime."""
     tally = Tally() if tally is None else tally
     code = compiled_source(source, f"<random program {next(_numbers)}>")
     exact = backend == "eager"
-    eager, compiled = World(code, exact), World(code, exact)
-    function = torch.compile(compiled.scope["f"], backend=backend)
+    eager, compiled = (World(code, exact, looks_before=fullgraph) for _ in range(2))
+    function = torch.compile(compiled.scope["f"], backend=backend, fullgraph=fullgraph)
     tally.programs += 1
     with watching() as failures, record() if recorded else contextlib.nullcontext() as trace:
-        for number, which in enumerate(calls):
+        for number, which in enumerate(CALLS):
             with limited(3):
                 one = eager.call(eager.scope["f"], which)
             failures.clear()
-            with limited(60):
-                other = compiled.call(function, which)
+            try:
+                with limited(60):
+                    other = compiled.call(function, which)
+            except Refused as refused:
+                tally.refused += 1
+                if refused.untouched:
+                    return None
+                return Difference(number, "Unsupported", "nothing is run", "something was")
             tally.calls += 1
             tally.raised += one["outcome"][0] == "raised"
             for error in failures:

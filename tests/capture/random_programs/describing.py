@@ -81,7 +81,8 @@ class Describer:
         if kind is types.GeneratorType:
             return self._generator(value)
         if kind in ITERATORS:
-            return [self(part) for part in value.__reduce__()]
+            made_by, parts, *state = value.__reduce__()
+            return made_by.__name__, [self(part) for part in parts], [self(s) for s in state]
         own = dict(object.__getattribute__(value, "__dict__")) if hasattr(value, "__dict__") else {}
         inherited = [self(item) for item in value] if isinstance(value, (list, tuple)) else []
         return [(name, self(item)) for name, item in own.items()], inherited, self._slots(value)

@@ -17,14 +17,23 @@ from unittest.mock import patch
 
 import labcore as torch
 from labcore.compiler import disable, graph_break
+from labcore.compiler.exc import Unsupported
 
 from .describing import Describer
+
+
+class Refused(Exception):
+    """The call raised Unsupported; `untouched`: and nothing of it had happened."""
+
+    def __init__(self, untouched: bool) -> None:
+        self.untouched = untouched
 
 
 class World:
     """One run of the program's module; `f` is called as it is, or compiled."""
 
-    def __init__(self, code: CodeType, exact: bool = True) -> None:
+    def __init__(self, code: CodeType, exact: bool = True, looks_before: bool = False) -> None:
+        self.looks_before = looks_before
         self.describe = Describer(code.co_filename, exact)
         self.events: list[Any] = []
         module = ModuleType(code.co_filename)
@@ -48,6 +57,8 @@ class World:
         self.scope["between"](number)
         args, kwargs = self.scope["inputs"](number)
         self.events.clear()
+        self.describe.start()
+        before = self._look(args, kwargs) if self.looks_before else None
         printed = io.StringIO()
         with contextlib.redirect_stdout(printed), warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
@@ -55,10 +66,13 @@ class World:
                 outcome = "returned", function(*args, **kwargs)
             except Exception as error:
                 outcome = "raised", error
+        if isinstance(outcome[1], Unsupported):
+            self.describe.start()
+            raise Refused(before == self._look(args, kwargs) and not self.events and not printed.getvalue())
         self.describe.start()
         seen = {
             "outcome": (outcome[0], self.describe(outcome[1])),
-            "arguments": self.describe([args, kwargs]),
+            "arguments": (self.describe(args), self.describe(kwargs)),
             "printed": self.describe.text(printed.getvalue()),
             "events": list(self.events),
             "warnings": [
@@ -69,6 +83,9 @@ class World:
             "world": self._world(),
         }
         return seen
+
+    def _look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        return self.describe(args), self.describe(kwargs), self._world()
 
     def _world(self) -> Any:
         names = [name for name in self.scope if name.isupper() or name[0].isupper()]
