@@ -57,6 +57,7 @@ class World:
         self.scope["between"](number)
         args, kwargs = self.scope["inputs"](number)
         self.events.clear()
+        self.scope.get("CLOSED", self.events).clear()
         self.describe.start()
         before = self._look(args, kwargs) if self.looks_before else None
         printed = io.StringIO()
@@ -81,6 +82,8 @@ class World:
                 if w.category is not RuntimeWarning and w.filename == self.describe.path
             ],
             "world": self._world(),
+            # A traceback keeps values that nobody needs any more only in eager's frames.
+            "closed": repr(self.scope.get("CLOSED")) if outcome[0] == "returned" else None,
         }
         return seen
 
@@ -88,7 +91,7 @@ class World:
         return self.describe(args), self.describe(kwargs), self._world()
 
     def _world(self) -> Any:
-        names = [name for name in self.scope if name.isupper() or name[0].isupper()]
+        names = [name for name in self.scope if name[0].isupper() and name != "CLOSED"]
         return [(name, self.describe(self.scope[name])) for name in names]
 
 
