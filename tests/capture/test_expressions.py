@@ -10,7 +10,7 @@ import pytest
 
 import labcore as torch
 
-from .differential import captured, check
+from .differential import captured, check, strict
 from .subjects import helper, x4
 
 
@@ -157,3 +157,14 @@ def test_what_warns_when_it_is_computed_is_computed_by_cpython():
         assert torch.compile(inverted, backend="eager")(x4(), True).tolist() == [-2, 4, -6, 0]
     assert len(seen) == (sys.version_info >= (3, 12))
     assert all(warning.filename == __file__ for warning in seen)
+
+
+def test_a_constant_set_is_asked_and_gone_through():
+    def asked(n):
+        return n in {None, 2}, n in {1, 2, 3}, [i for i in sorted({3, 1})], sum({4, 5})
+
+    for numbers in ((0, 1, 2, 3), (2, 2.0, None, True)):
+        compiled = torch.compile(asked, backend="eager")
+        with strict():
+            assert [compiled(n) for n in numbers] == [asked(n) for n in numbers]
+    captured(lambda x: [x * i for i in {2}] if 2 in {2, 3} else x, x4())

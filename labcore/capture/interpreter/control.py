@@ -36,6 +36,8 @@ from .fold import is_plain
 from .identity import same
 from .table import opcode
 
+ITERABLE = range, tuple, str, bytes, frozenset  # of the constants
+
 
 def truth(vm: Interpreter, variable: Variable) -> bool:
     """bool(value). Raises Break for a tensor: that is data."""
@@ -163,7 +165,7 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
         return [key_variable(vm.builder, key) for key in vm.looker.dict_items(value)]
     if isinstance(value, SetVariable):
         return vm.looker.ordered(value)
-    if isinstance(value, Constant) and isinstance(value.value, (range, tuple, str, bytes)):
+    if isinstance(value, Constant) and isinstance(value.value, ITERABLE):
         return [Constant(item) for item in value.value]
     if isinstance(value, TensorVariable):
         return vm.operators.rows(value)

@@ -69,7 +69,8 @@ class World:
                 outcome = "raised", error
         if isinstance(outcome[1], Unsupported):
             self.describe.start()
-            raise Refused(before == self._look(args, kwargs) and not self.events and not printed.getvalue())
+            told = bool(self.events or printed.getvalue())
+            raise Refused(before == self._look(args, kwargs) and not told)
         self.describe.start()
         seen = {
             "outcome": (outcome[0], self.describe(outcome[1])),
