@@ -19,10 +19,11 @@ from ..guards import GuardBuilder
 from ..tensor.size import Size
 from .binding import VARARGS, parameter_names
 from .breaks import Break
-from .frame import UNBOUND, SymbolicFrame
+from .frame import POLYFILLS, UNBOUND, SymbolicFrame
 from .keys import key_variable
 from .looking import Looker
 from .memory import Memory
+from .remaking import remade
 from .storing import setting
 from .variables import (
     CellVariable,
@@ -250,6 +251,8 @@ class Exit:
     def _generator(self, made: GeneratorVariable) -> str:
         """One that did not begin is what calling its function gives."""
         code = made.function.code
+        if code.co_filename.startswith(POLYFILLS):
+            return self._library_iterator(made)
         if made.frame is None or made.paused is not None or made.running:
             raise Break("generator", name=code.co_qualname)
         count, given = code.co_argcount, made.arguments
@@ -261,6 +264,21 @@ class Exit:
             texts.append(f"{name}={self.build(given[name])}")
         texts += [f"**{self.build(given[name])}" for name in rest]
         return self._named("generator", f"{self.build(made.function)}({', '.join(texts)})")
+
+    def _library_iterator(self, made: GeneratorVariable) -> str:
+        """Python of ours was read in place of a builtin: the builtin's own iterator goes on."""
+        found = remade(made)
+        if found is None:
+            raise Break("operation", what="an iterator of this kind that is in use")
+        maker, given = found
+        texts = ", ".join(map(self._inline, given))
+        return self._named("iterator", f"{self.builder.constant(maker, 'remade')}({texts})")
+
+    def _inline(self, variable: Variable) -> str:
+        """A list of a polyfill's own is spelled out: others are filled later."""
+        if isinstance(variable, ListVariable) and not variable.outside:
+            return f"[{', '.join(map(self.build, self.looker.items(variable)))}]"
+        return self.build(variable)
 
     def _exception(self, variable: ExceptionVariable | TracebackVariable) -> str:
         """One that was not raised yet, if there is no more to it than its arguments."""

@@ -112,3 +112,94 @@ def test_what_is_changed_while_it_is_iterated() -> None:
     check(grows, x4())
     check(dict_grows, x4())
     check(opaque, x4(), [])
+
+
+# ---- iterators in use where a region ends -------------------------------------------------------
+
+IN_USE = [
+    "map(lambda i: i * 2, [1, 2, 3, 4])",
+    "map(lambda a, b: a + b, [1, 2, 3], iter((4, 5, 6, 7)))",
+    "filter(lambda i: i % 2, range(9))",
+    "filter(None, [1, 0, 2, 3])",
+    "enumerate('abcd', 3)",
+    "zip([1, 2, 3], 'abcd')",
+    "zip([1, 2, 3], 'abc', strict=True)",
+    "reversed([1, 2, 3])",
+    "iter([3, 2, 1, 0].pop, 3)",
+    "itertools.chain([1], 'ab', (2,))",
+    "itertools.chain.from_iterable([[1], 'ab'])",
+    "itertools.islice(iter(range(20)), 1, 9, 3)",
+    "itertools.islice('abcdef', 4)",
+    "itertools.islice(itertools.count(2), 1, None)",
+    "itertools.count(5, 2)",
+    "itertools.repeat('a', 3)",
+    "itertools.repeat('a')",
+    "itertools.takewhile(lambda i: i < 3, [1, 2, 3, 1])",
+    "itertools.dropwhile(lambda i: i < 2, [1, 2, 1, 3])",
+    "itertools.filterfalse(lambda i: i % 2, range(7))",
+    "itertools.starmap(pow, [(2, 1), (2, 2), (2, 3)])",
+    "itertools.compress('abcd', [1, 0, 1, 1])",
+    "itertools.zip_longest([1, 2, 3], 'a', fillvalue='-')",
+    "itertools.accumulate([1, 2, 3])",
+    "itertools.accumulate([1, 2, 3], lambda a, b: a * b, initial=4)",
+    "itertools.cycle('ab')",
+    "itertools.groupby('aabbb')",
+    "itertools.pairwise([1, 2, 3, 4])",
+    "itertools.product([1, 2], 'ab')",
+    "itertools.permutations([1, 2, 3], 2)",
+    "itertools.combinations('abcd', 2)",
+    "itertools.combinations_with_replacement('abc', 2)",
+    "itertools.tee([1, 2, 3])[0]",
+    "(i * 2 for i in range(4))",
+]
+USES = {
+    "not_begun": "print(end='')",
+    "begun": "first = next(it); print(end='')",
+    "twice": "first = next(it), next(it); print(end='')",
+    "returned": "return it, x + 1",
+    "returned_begun": "first = next(it); return first, it, x + 1",
+    "in_a_loop": "for first in it:\n    x = x + 1\n    print(end='')\n    if x[0] > 3: break",
+    "ended": "first = [*itertools.islice(it, 9)]; print(end=''); first += [next(it, 'over')]",
+}
+
+
+def plain(value):
+    """What is left in an iterator, and its type."""
+    if isinstance(value, torch.Tensor):
+        return value.tolist()
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    if hasattr(value, "__next__"):
+        return type(value), [plain(item) for item in itertools.islice(value, 9)]
+    return value
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("made", IN_USE)
+def test_an_iterator_in_use(made, use) -> None:
+    body = USES[use].replace("\n", "\n    ")
+    source = f"def f(x):\n    first = None\n    it = {made}\n    {body}\n    return x, first, it\n"
+    scope = {"itertools": itertools}
+    exec(source, scope)
+    compiled = torch.compile(scope["f"])
+    for _ in range(2):
+        expected, found = scope["f"](torch.ones(2)), compiled(torch.ones(2))
+        assert plain(found) == plain(expected)
+
+
+def test_effects_come_when_an_item_is_wanted() -> None:
+    def lazy(x, log):
+        note = lambda i: log.append(i) or i
+        rows = zip(map(note, [1, 2, 3]), filter(note, [4, 0, 5]), enumerate(map(note, "ab")))
+        log.append("made")
+        first = next(rows)
+        print(end="")
+        log.append("between")
+        return x * first[0], [*rows], log
+
+    logs = [[], [], []]
+    results = [lazy(torch.ones(2), logs[0])]
+    compiled = torch.compile(lazy)
+    results += [compiled(torch.ones(2), log) for log in logs[1:]]
+    assert logs[0] == logs[1] == logs[2]
+    assert plain(results[0]) == plain(results[1]) == plain(results[2])

@@ -7,6 +7,7 @@ else is a Break.
 from __future__ import annotations
 
 import builtins
+import itertools
 import math
 from collections.abc import Callable
 from types import MethodDescriptorType, WrapperDescriptorType
@@ -16,14 +17,14 @@ from ...ops import Op
 from ...tensor import modes
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
+from ..polyfills import iterators, methods, selections
 from ..variables import (
     Call,
     Constant,
-    CountVariable,
     DictVariable,
     IteratorVariable,
     ListVariable,
-    RowsVariable,
+    NumberVariable,
     SetVariable,
     TensorVariable,
     TupleVariable,
@@ -31,19 +32,19 @@ from ..variables import (
     ViewVariable,
 )
 from .arithmetic import symbolic
-from .control import iterate, iterator, truth
+from .consumers import consuming, consuming_method
+from .control import iterate, iterator
 from .core import Interpreter
 from .dicts import dict_method, fromkeys, update
-from .equality import CONTAINERS
-from .fold import folded, python_value
+from .fold import folded
 from .generators import stop_iteration
 from .iteration import all_items, ask_iterator, push, take_next
 from .lists import list_method
 from .methods import by_rule
 from .object_builtins import is_object, on_object
 from .operators import binary
-from .polyfilled import inlined, polyfill
-from .pure import is_pure
+from .polyfilled import as_variable, inlined, polyfill
+from .pure import TYPES, is_pure
 from .rules import RULES, Args as Args, Rule as Rule, rule as rule
 from .sets import make_set, set_method
 from .type_of import type_of
@@ -66,6 +67,9 @@ def call_builtin(
     """function(*args, **kwargs), for a function that is no Python function."""
     if isinstance(function, Op):
         return vm.operators.call(function, args, kwargs)
+    stepping = consuming(vm, function, args, kwargs)
+    if stepping is not None:
+        return stepping
     found = RULES.get(id(function))
     if found is not None:
         return found(vm, args, kwargs)
@@ -156,13 +160,6 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable |
     return fold_call(vm, len, args, kwargs)
 
 
-@rule(bool)
-def _bool(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
-    if len(args) == 1 and not kwargs and isinstance(vm.look(args[0]), CONTAINERS):
-        return Constant(truth(vm, args[0]))
-    return fold_call(vm, bool, args, kwargs)
-
-
 def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:
     def make(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | None:
         if kwargs or len(args) > 1:
@@ -192,18 +189,6 @@ def _set(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     return make_set(vm, args)
 
 
-@rule(enumerate)
-def _enumerate(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    start = python_value(vm, kwargs.get("start", args[1] if len(args) > 1 else Constant(0)))
-    return RowsVariable([], columns=[CountVariable([], number=start), iterator(vm, args[0])])
-
-
-@rule(zip)
-def _zip(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    strict = "strict" in kwargs and truth(vm, kwargs["strict"])
-    return RowsVariable([], columns=[iterator(vm, arg) for arg in args], strict=strict)
-
-
 @rule(reversed)
 def _reversed(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     value = vm.look(args[0])
@@ -214,10 +199,21 @@ def _reversed(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Varia
 
 
 @rule(iter)
-def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
+def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Call | None:
+    if len(args) == 2 and not kwargs:
+        return inlined(iterators.called_until, args, kwargs)
     if len(args) != 1:
-        raise Break("unknown-call", name="iter() with two arguments")
+        raise Break("unknown-call", name="iter() with such arguments")
     ask_iterator(vm, args[0], push)
+    return None
+
+
+@rule(bool)
+def _bool(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
+    value = vm.look(args[0]) if len(args) == 1 and not kwargs else None
+    if isinstance(value, (TensorVariable, NumberVariable, type(None))):
+        return fold_call(vm, bool, args, kwargs)
+    return Call(as_variable(methods.truth), args)
 
 
 @rule(next)
@@ -236,13 +232,29 @@ def _next(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
 # ---- methods of builtin types -------------------------------------------------------------------
 
 
+def _of_class(
+    vm: Interpreter, cls: type, name: str, args: Args, kwargs: dict[str, Variable]
+) -> Variable | Call:
+    """cls.name(...), for a constructor of a builtin type: int.from_bytes, dict.fromkeys."""
+    if cls is itertools.chain and name == "from_iterable":
+        return inlined(selections.from_iterable, args, kwargs)
+    if cls is dict and name == "fromkeys":
+        return by_rule(vm, {name: fromkeys}, Constant(dict), name, args, kwargs)
+    function = getattr(cls, name) if cls in TYPES else None
+    if function is None or not is_pure(function):
+        raise Break("unknown-call", name=f"{cls.__name__}.{name}()")
+    return fold_call(vm, function, args, kwargs)
+
+
 def call_method(
     vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]
 ) -> Variable | Call:
     """owner.name(...), for a tuple, list, dict or plain value."""
-    of_dict = isinstance(owner, Constant) and owner.value is dict
-    if of_dict and name == "fromkeys":
-        return by_rule(vm, {name: fromkeys}, owner, name, args, kwargs)
+    stepping = consuming_method(vm, owner, name, args, kwargs)
+    if stepping is not None:
+        return stepping
+    if isinstance(owner, Constant) and issubclass(type(owner.value), type):
+        return _of_class(vm, owner.value, name, args, kwargs)
     if isinstance(owner, DictVariable):
         return dict_method(vm, owner, name, args, kwargs)
     if isinstance(owner, ListVariable):

@@ -21,6 +21,7 @@ from ..variables import (
     TensorVariable,
     Variable,
 )
+from . import operators
 from .continuations import call_then
 from .control import on_truth
 from .core import Interpreter
@@ -163,7 +164,9 @@ def intrinsic(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
     if ins.arg != "UNARY_POSITIVE":
-        raise Break("operation", what=f"{ins.arg} of a {operands[0].kind}")
+        frame.stack += operands
+        operators.intrinsic(vm, frame, ins)
+        return None
     return negate(vm, frame, ins.arg, operands[0])
 
 

@@ -13,6 +13,7 @@ from ... import devices, dtypes
 from ...guards.kinds import ATOMS, is_too_long
 from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
+from ..keys import key_variable
 from ..variables import (
     Constant,
     DictVariable,
@@ -50,6 +51,10 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
         return Size(items) if value.cls is Size else items
     if isinstance(value, ListVariable):
         return [python_value(vm, item) for item in vm.looker.items(value)]
+    if isinstance(value, DictVariable):
+        pairs = vm.looker.dict_items(value).items()
+        keys = [python_value(vm, key_variable(vm.builder, key)) for key, _ in pairs]
+        return dict(zip(keys, [python_value(vm, item) for _, item in pairs]))
     if isinstance(value, SliceVariable):
         return slice(*(python_value(vm, part) for part in value.parts))
     raise Break("operation", what=f"a {value.kind} where a constant is needed")

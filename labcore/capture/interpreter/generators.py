@@ -8,9 +8,12 @@ generator's frame, so a break in it makes CPython run the generator from its beg
 
 from __future__ import annotations
 
+from types import GeneratorType
+
 from ..breaks import Break, WouldRaise
 from ..bytecode import V13, Instruction
 from ..frame import Continuation, SymbolicFrame
+from ..remaking import type_of_generator
 from ..variables import (
     Constant,
     ExceptionVariable,
@@ -82,6 +85,8 @@ def generator_method(
     vm: Interpreter, generator: GeneratorVariable, name: str, args: list[Variable]
 ) -> None:
     """generator.name(...): pushes the result, or goes on in the generator."""
+    if name not in ("__iter__", "__next__") and type_of_generator(generator) is not GeneratorType:
+        raise Break("unknown-call", name=f"{type_of_generator(generator).__name__}.{name}()")
     if name == "__iter__" and not args:
         return _push(vm, generator)
     if name == "__next__" and not args:

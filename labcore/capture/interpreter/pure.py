@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
+import os
 from types import BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
@@ -21,7 +22,8 @@ NAMES = (
     "pow range repr round slice str"
 )
 TYPES = (int, float, complex, bool, str, bytes, range, slice, tuple, frozenset, type(None), Size)
-_PURE = frozenset(map(id, [*(getattr(builtins, name) for name in NAMES.split()), Size, device]))
+OTHERS = (Size, device, os.fspath)
+_PURE = frozenset(map(id, [*(getattr(builtins, name) for name in NAMES.split()), *OTHERS]))
 
 
 def is_pure(function: Any) -> bool:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from ...tensor import Tensor
 from ..breaks import Break
+from ..remaking import type_of_generator
 from ..variables import (
     Constant,
     DictVariable,
     FunctionVariable,
+    GeneratorVariable,
     ListVariable,
     ObjectVariable,
     SetVariable,
@@ -35,6 +37,8 @@ def type_of(vm: Interpreter, variable: Variable) -> type:
         return value.cls
     if isinstance(value, Constant):
         return type(value.value)
+    if isinstance(value, GeneratorVariable):
+        return type_of_generator(value)
     known = getattr(value, "value", None)
     if known is not None:
         return type(known)

@@ -2,8 +2,9 @@
 bytecode, like the user's own code.
 
     reductions.py   any all sum min max sorted
-    iterators.py    map filter zip enumerate reversed iter next
+    iterators.py    map filter zip enumerate reversed iter; extend update
     selections.py   itertools
+    methods.py      what len, str, int do with a method of the user's
     copies.py       copy.copy, copy.deepcopy
 
 Invariant: each does what the builtin does, in the same order, and raises what it raises. Names

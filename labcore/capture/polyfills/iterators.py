@@ -11,10 +11,10 @@ MISSING: Any = object()
 
 
 def map(function: Any, iterable: Any, /, *iterables: Any) -> Iterator:
-    return mapped(function, [builtin_iter(one) for one in (iterable, *iterables)])
+    return mapped(function, tuple([builtin_iter(one) for one in (iterable, *iterables)]))
 
 
-def mapped(function: Any, iterators: list) -> Iterator:
+def mapped(function: Any, iterators: tuple) -> Iterator:
     while True:
         items: list = []
         for iterator in iterators:
@@ -46,10 +46,10 @@ def enumerated(iterator: Iterator, number: Any) -> Iterator:
 
 
 def zip(*iterables: Any, strict: Any = False) -> Iterator:
-    return zipped([builtin_iter(iterable) for iterable in iterables], strict)
+    return zipped(tuple([builtin_iter(iterable) for iterable in iterables]), strict)
 
 
-def zipped(iterators: list, strict: Any) -> Iterator:
+def zipped(iterators: tuple, strict: Any) -> Iterator:
     while iterators:
         row: list = []
         for iterator in iterators:
@@ -62,7 +62,7 @@ def zipped(iterators: list, strict: Any) -> Iterator:
         yield tuple(row)
 
 
-def check_lengths(iterators: list, ended: int) -> None:
+def check_lengths(iterators: tuple, ended: int) -> None:
     """One of them ended: raises ValueError unless it is the first, and all others end too."""
     if ended:
         others = "argument 1" if ended == 1 else f"arguments 1-{ended}"
@@ -84,8 +84,8 @@ def reversed_items(sequence: Any, place: int) -> Iterator:
             item = sequence[place]
         except (IndexError, StopIteration):
             return
-        yield item
         place -= 1
+        yield item
 
 
 def items_by_index(sequence: Any) -> Iterator:
@@ -120,6 +120,23 @@ def next(iterator: Any, default: Any, /) -> Any:
         return default
 
 
-def with_items(function: Any, before: list, iterable: Any, *after: Any, **names: Any) -> Any:
-    """function(*before, iterable, *after, **names), all items being taken first."""
-    return function(*before, [*iterable], *after, **names)
+def with_items(function: Any, iterable: Any, /, *after: Any, **names: Any) -> Any:
+    """For a function that first takes all items, and changes nothing before it has them."""
+    return function([*iterable], *after, **names)
+
+
+def extend(items: list, iterable: Any, /) -> None:
+    for item in iterable:
+        items.append(item)
+
+
+def update_set(elements: set, *iterables: Any) -> None:
+    for iterable in iterables:
+        for element in iterable:
+            elements.add(element)
+
+
+def update_dict(items: dict, pairs: Any, /, **names: Any) -> None:
+    for key, value in pairs:
+        items[key] = value
+    items.update(**names)

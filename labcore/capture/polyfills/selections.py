@@ -25,17 +25,18 @@ def accumulated(iterator: Iterator, function: Any, total: Any) -> Iterator:
 
 
 def chain(*iterables: Any) -> Iterator:
-    return chained(iter(iterables))
+    return chained(iter(iterables), ())
 
 
 def from_iterable(iterable: Any, /) -> Iterator:
     """chain.from_iterable."""
-    return chained(iter(iterable))
+    return chained(iter(iterable), ())
 
 
-def chained(iterables: Iterator) -> Iterator:
-    for iterable in iterables:
-        yield from iterable
+def chained(rest: Iterator, current: Any) -> Iterator:
+    for iterable in rest:
+        current = iter(iterable)
+        yield from current
 
 
 def compress(data: Any, selectors: Any) -> Iterator:
@@ -52,9 +53,13 @@ def compressed(data: Iterator, selectors: Iterator) -> Iterator:
 
 
 def count(start: Any = 0, step: Any = 1) -> Iterator:
+    return counted(start, step)
+
+
+def counted(number: Any, step: Any) -> Iterator:
     while True:
-        yield start
-        start = start + step
+        now, number = number, number + step
+        yield now
 
 
 def cycle(iterable: Any, /) -> Iterator:
@@ -86,8 +91,8 @@ def takewhile(predicate: Any, iterable: Any, /) -> Iterator:
     return taken(predicate, iter(iterable))
 
 
-def taken(predicate: Any, iterator: Iterator) -> Iterator:
-    for item in iterator:
+def taken(predicate: Any, it: Iterator) -> Iterator:
+    for item in it:
         if not predicate(item):
             return
         yield item
@@ -97,8 +102,8 @@ def filterfalse(function: Any, iterable: Any, /) -> Iterator:
     return refused(function, iter(iterable))
 
 
-def refused(function: Any, iterator: Iterator) -> Iterator:
-    for item in iterator:
+def refused(function: Any, it: Iterator) -> Iterator:
+    for item in it:
         if not (item if function is None or function is bool else function(item)):
             yield item
 
@@ -145,11 +150,10 @@ def islice(iterable: Any, /, *bounds: Any) -> Iterator:
     step = 1 if part.step is None else part.step
     if start < 0 or step < 1 or part.stop is not None and part.stop < 0:
         raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
-    return sliced(iter(iterable), start, part.stop, step)
+    return sliced(iter(iterable), start, part.stop, step, 0)
 
 
-def sliced(iterator: Iterator, wanted: int, stop: Any, step: int) -> Iterator:
-    taken = 0
+def sliced(iterator: Iterator, wanted: int, stop: Any, step: int, taken: int) -> Iterator:
     while True:
         while taken < wanted:
             if next(iterator, MISSING) is MISSING:
@@ -178,24 +182,29 @@ def paired(iterator: Iterator) -> Iterator:
         before = item
 
 
-def repeat(object: Any, times: Any = None) -> Iterator:
+def repeat(object: Any, times: Any = MISSING) -> Iterator:
+    return repeated(object, None if times is MISSING else times)
+
+
+def repeated(object: Any, times: Any) -> Iterator:
     while times is None or times > 0:
-        yield object
         if times is not None:
             times -= 1
+        yield object
 
 
 def starmap(function: Any, iterable: Any, /) -> Iterator:
     return star_mapped(function, iter(iterable))
 
 
-def star_mapped(function: Any, iterator: Iterator) -> Iterator:
-    for args in iterator:
+def star_mapped(function: Any, it: Iterator) -> Iterator:
+    for args in it:
         yield function(*args)
 
 
 def tee(iterable: Any, n: Any = 2, /) -> tuple:
-    iterator, seen = iter(iterable), list[Any]()
+    iterator = iter(iterable)
+    seen: list = []
     return tuple([shared(iterator, seen) for _ in range(n)])
 
 

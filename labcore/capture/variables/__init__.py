@@ -22,7 +22,6 @@ from .generators import GeneratorVariable as GeneratorVariable
 from .numbers import NumberVariable as NumberVariable
 from .values import (
     Constant as Constant,
-    CountVariable as CountVariable,
     DictVariable as DictVariable,
     IteratorVariable as IteratorVariable,
     KeysVariable as KeysVariable,
@@ -32,7 +31,6 @@ from .values import (
     Mutable as Mutable,
     NamespaceVariable as NamespaceVariable,
     ObjectVariable as ObjectVariable,
-    RowsVariable as RowsVariable,
     SetVariable as SetVariable,
     SliceVariable as SliceVariable,
     TensorVariable as TensorVariable,

@@ -177,41 +177,6 @@ class KeysVariable(IteratorVariable):
 
 
 @dataclass(eq=False, slots=True)
-class RowsVariable(IteratorVariable):
-    """zip() or enumerate(): takes from its `columns` only when it is asked for a row."""
-
-    columns: list[IteratorVariable] = field(default_factory=list)
-    strict: bool = False
-
-    def advance(self) -> Variable | None:
-        row: list[Variable] = []
-        for column in self.columns:
-            item = column.advance()
-            if item is None:
-                if self.strict:
-                    self._check_lengths(len(row))
-                return None
-            row.append(item)
-        return TupleVariable(row) if row else None
-
-    def _check_lengths(self, ended: int) -> None:
-        """Raises ValueError unless all columns end together."""
-        if ended or any(column.advance() is not None for column in self.columns[1:]):
-            raise ValueError("zip() arguments have different lengths")
-
-
-@dataclass(eq=False, slots=True)
-class CountVariable(IteratorVariable):
-    """The numbers that enumerate() puts beside the items."""
-
-    number: int = 0
-
-    def advance(self) -> Variable | None:
-        self.number += 1
-        return Constant(self.number - 1)
-
-
-@dataclass(eq=False, slots=True)
 class LiveIterator(Variable):
     """A list's, tuple's or range's iterator from outside: peeked at under guards, advanced where
     the region ends. `taken` items so far; `ended`: and then it was exhausted."""

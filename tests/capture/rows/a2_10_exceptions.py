@@ -1,7 +1,6 @@
 """A2.10: exceptions."""
 
 
-
 def raise_and_catch(x):
     try:
         raise ValueError("no")

@@ -1,0 +1,73 @@
+"""Functions and methods in C that step through an iterable, given one that runs code of the
+user's.
+
+In: a callee and its arguments.  Out: the polyfill that steps in its place, or None where nothing
+is to be run.
+Invariant: what the callee changes step by step is changed step by step here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..polyfills import iterators
+from ..variables import (
+    Call,
+    Constant,
+    DictVariable,
+    GeneratorVariable,
+    ListVariable,
+    LiveIterator,
+    MethodVariable,
+    SetVariable,
+    Variable,
+)
+from .core import Interpreter
+from .object_builtins import is_object, python_method
+from .polyfilled import as_variable
+
+Args = list[Variable]
+FUNCTIONS = frozenset(map(id, (set, frozenset, dict, bytes, math.fsum, math.prod)))
+METHODS = frozenset(
+    "join fromkeys union intersection difference symmetric_difference issubset issuperset "
+    "isdisjoint".split()
+)
+STEPWISE: dict[tuple[type, str], Any] = {
+    (ListVariable, "extend"): iterators.extend,
+    (SetVariable, "update"): iterators.update_set,
+    (DictVariable, "update"): iterators.update_dict,
+}
+
+
+def runs_code(vm: Interpreter, variable: Variable) -> bool:
+    """Does iterating over it run a generator or a method of the user's?"""
+    value = vm.look(variable)
+    if isinstance(value, (GeneratorVariable, LiveIterator)):
+        return True
+    return is_object(vm, value) and python_method(vm, value, "__iter__") is not None
+
+
+def consuming(
+    vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
+) -> Call | None:
+    """function(*args, **kwargs), for one that takes all items first."""
+    if id(function) not in FUNCTIONS or not args or not runs_code(vm, args[0]):
+        return None
+    if function is dict and is_object(vm, args[0]):  # it may have keys()
+        return None
+    return Call(as_variable(iterators.with_items), [Constant(function), *args], kwargs)
+
+
+def consuming_method(
+    vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]
+) -> Call | None:
+    """owner.name(*args, **kwargs)."""
+    stepwise = STEPWISE.get((type(owner), name))
+    if not any(runs_code(vm, arg) for arg in args):
+        return None
+    if stepwise is not None:
+        return Call(as_variable(stepwise), [owner, *args], kwargs)
+    if name in METHODS and len(args) == 1:
+        return Call(as_variable(iterators.with_items), [MethodVariable(owner, name), *args], kwargs)
+    return None
