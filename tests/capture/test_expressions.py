@@ -168,3 +168,16 @@ def test_a_constant_set_is_asked_and_gone_through():
         with strict():
             assert [compiled(n) for n in numbers] == [asked(n) for n in numbers]
     captured(lambda x: [x * i for i in {2}] if 2 in {2, 3} else x, x4())
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["t[:]", "t[:9]", "t[-9::1]", "t + ()", "() + t", "t * 1", "1 * t", "tuple(t)", "t[::2]",
+     "t[:1]", "t * 2", "(*t,)", "t + (1,)", "tuple(list(t))"],
+)  # fmt: skip
+def test_a_tuple_that_would_be_the_same_is_itself(expression):
+    given = (torch.ones(1), [1])
+    function = eval(f"lambda x, t: {expression}")
+    compiled = torch.compile(function, backend="eager")
+    assert (compiled(0, given) is given) == (function(0, given) is given)
+    assert repr(compiled(0, given)) == repr(function(0, given))

@@ -166,6 +166,9 @@ def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:
             raise WouldRaise(TypeError("expected at most 1 argument"))
         if not args:
             return kind([])
+        given = vm.look(args[0])
+        if kind is TupleVariable and isinstance(given, TupleVariable) and given.cls is tuple:
+            return given  # as CPython does
         all_items(vm, args[0], lambda items: push(vm, kind(items)))
         return None
 

@@ -160,7 +160,8 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
             return found
         if isinstance(owner, ListVariable):
             return ListVariable(found)
-        return _tuple_part(vm, owner, list(found))
+        whole = index.step in (None, 1) and len(found) == len(items)
+        return owner if whole and owner.cls is tuple else _tuple_part(vm, owner, list(found))
     return folded(vm, "subscript", lambda o, k: o[k], owner, key)
 
 

@@ -107,6 +107,9 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
     a, b = (spelled_out(as_constant(vm.looker.numbers, value)) for value in (a, b))
     if symbol == "+" and type(a) is type(b):
         if isinstance(a, TupleVariable) and isinstance(b, TupleVariable) and a.cls is not Size:
+            for one, other in ((a, b), (b, a)):  # CPython gives a tuple itself
+                if not one.items and other.cls is tuple:
+                    return other
             return TupleVariable(a.items + b.items)
         if Size in (type(getattr(a, "value", None)), type(getattr(b, "value", None))):
             return size_of([vm.look(item) for item in (*a.items, *b.items)])  # type: ignore
@@ -115,7 +118,10 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
     for seq, count in ((a, b), (b, a)):
         times = isinstance(count, Constant) and type(count.value) is int
         if symbol == "*" and times and isinstance(seq, (TupleVariable, ListVariable)):
-            items = iterate(vm, seq) * count.value  # type: ignore[attr-defined]
+            number: int = count.value  # type: ignore[attr-defined]
+            if isinstance(seq, TupleVariable) and seq.cls is tuple and number == 1:
+                return seq
+            items = iterate(vm, seq) * number
             return ListVariable(items) if isinstance(seq, ListVariable) else TupleVariable(items)
     return folded(vm, symbol, BINARY[symbol][1], a, b)
 
