@@ -8,6 +8,7 @@
     variables/        what is known of a value
     looking.py        values, bought with guards
     effects.py        what a region changes of what was there before
+    aliases.py        what has to stay different
     classes.py, objects.py, attributes.py       attributes, as CPython finds them
     binding.py, callables.py                    Python's rules of calls
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins

@@ -18,7 +18,6 @@ from ..tensor.methods import Methods
 from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise
-from .effects import require
 from .numbers import as_constant, lifted
 from .objects import Found
 from .variables import (
@@ -146,7 +145,7 @@ def _store_in_module(
 ) -> None:
     assert isinstance(owner, Constant)
     if value is None:
-        require(vm.builder, attribute(vm, owner, name))
+        vm.looker.presence.asked_for(attribute(vm, owner, name))
     vm.looker.store_name(vars(owner.value), name, value)
 
 

@@ -16,6 +16,7 @@ from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
 from .numbers import Numbers, Varying, lifted
 from .peeking import apart, goes_over, peek
+from .presence import Presence
 from .variables import (
     DictVariable,
     Lazy,
@@ -34,6 +35,7 @@ class Contents:
     builder: GuardBuilder
     varying: Varying
     numbers: Numbers
+    presence: Presence
     known: dict[int, Variable]
     effects: Effects
 
@@ -143,9 +145,7 @@ class Contents:
         if gone or held(key) not in variable.value:
             self.has_key(variable, key)
             raise WouldRaise(KeyError(held(key)), exact=not isinstance(key, Variable))
-        found = self._given(variable, key)
-        self.builder.load(found.source)  # were it gone, reading it would raise
-        return found
+        return self.presence.asked_for(self._given(variable, key))
 
     def _given(self, variable: DictVariable, key: Any) -> Lazy:
         """The item that one from outside came in with."""

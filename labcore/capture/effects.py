@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..guards import GuardBuilder
-from .variables import Lazy, Mutable, Variable
+from .variables import Mutable, Variable
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,3 @@ class Effects:
         if owner.outside:
             self.written[owner] = None
             self.log.append(Effect(template, (owner, *parts)))
-
-
-def require(builder: GuardBuilder, found: Variable) -> None:
-    """What is deleted has to be there: a load that fails is a guard that fails."""
-    if isinstance(found, Lazy):
-        builder.load(found.source)

@@ -20,6 +20,7 @@ from ..ops import Op
 from ..tensor import Tensor
 from ..tensor.modes import mode
 from ..tensor.size import Size
+from .aliases import keep_apart
 from .breaks import Break
 from .callables import means_something
 from .classes import Classes, is_named_tuple
@@ -27,7 +28,7 @@ from .contents import Contents
 from .effects import Effects
 from .layouts import layout
 from .numbers import Numbers, Varying
-from .peeking import apart, can_peek, goes_over
+from .peeking import can_peek
 from .presence import Presence
 from .variables import (
     CellVariable,
@@ -273,85 +274,13 @@ class Looker(Contents):
                 kinds.condition("DUPLICATE_INPUT", name, code, home, expected, words, origin)
             )
 
-    def _each_its_own(self) -> None:
-        """An object that is changed, or is a key, must not be what another one was taken for."""
-        alone = {**self.effects.written, **self.distinct}
-        groups: dict[Any, list[Mutable]] = {}
-        for variable in self.known.values():
-            if isinstance(variable, Mutable):
-                groups.setdefault(type(variable.value), []).append(variable)
-        for group in groups.values():
-            if len(group) > 1 and any(variable in alone for variable in group):
-                self._different(group)
-        for written in self.effects.written:
-            if isinstance(written, (ListVariable, DictVariable, SetVariable)):
-                for iterator in self.moved():
-                    self._not_iterated(written, iterator)
-
-    def _iterators_apart(self) -> None:
-        """What is taken from one iterator is not taken from another."""
-        moved = self.moved()
-        if len(moved) > 1 or any(type(iterator.value) is zip for iterator in moved):
-            homes = ", ".join(iterator.home for iterator in moved)
-            code = f"{self.builder.constant(apart, 'apart')}({homes})"
-            names = ", ".join(iterator.source.name for iterator in moved)
-            words = f"{names}: one iterator takes from another"
-            self.builder.add(
-                kinds.condition("ITERATOR_MATCH", names, code, moved[0].home, "apart", words, None)
-            )
-
-    def _not_iterated(self, changed: Mutable, iterator: LiveIterator) -> None:
-        """A real iterator that is peeked at goes over something else than what changes; or over
-        this, and then the region stopped there."""
-        if goes_over(iterator.value, changed.value):
-            return
-        function, name = self.builder.constant(goes_over, "goes_over"), changed.place.name
-        code = f"not {function}({iterator.home}, {changed.home})"
-        words = f"{name!r} is being iterated now"
-        self.builder.add(
-            kinds.condition("ITERATOR_MATCH", name, code, changed.home, "another", words, None)
-        )
-
-    def _different(self, group: list[Mutable]) -> None:
-        homes = [v.home or self.builder.load(v.place) for v in group]
-        code = f"{homes[0]} is not {homes[1]}"
-        if len(homes) > 2:
-            code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
-        names = ", ".join(v.place.name for v in group)
-        words = f"{names}: one {group[0].kind} is reached twice now"
-        self.builder.add(
-            kinds.condition("DUPLICATE_INPUT", names, code, homes[0], "different", words, None)
-        )
-
     def finish(self) -> None:
         """What only all of it together decides."""
         self.presence.finish(self._lazies.values())
-        self._each_its_own()
-        self._iterators_apart()
-        homes = [t.home for t in self.tensors]
-        if len(homes) > 1:
-            self._all_different(homes)
+        keep_apart(self)
         if mode.grad and any(t.meta.requires_grad for t in self.tensors):
             for tensor in self.tensors:
                 self.recordable(tensor)
-
-    def _all_different(self, homes: list[str]) -> None:
-        """Different tensors stay different: the same one twice is another variant."""
-        code = f"{homes[0]} is not {homes[1]}"
-        if len(homes) > 2:
-            code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
-        names = ", ".join(t.source.name for t in self.tensors if t.source)
-        self.builder.add(
-            kinds.condition(
-                "NO_TENSOR_ALIASING",
-                names,
-                code,
-                homes[0],
-                "different tensors",
-                f"{names}: one tensor is passed more than once",
-                None,
-            )
-        )
 
     def recordable(self, tensor: TensorVariable, step: int | None = None) -> None:
         """A tensor made under inference_mode may not be saved for a backward, nor be written. The

@@ -155,9 +155,7 @@ def own_attribute(
         return None
     if name in own:
         if not hooked and name.isidentifier():
-            found = vm.lazy(owner.source.attribute(name), own[name])
-            vm.builder.load(found.source)  # were it gone, reading it would raise
-            return found
+            return vm.lazy(owner.source.attribute(name), own[name])
         where = owner.source.attribute("__dict__").item(name)
         return vm.lazy(Source(f"{owner.title}.{name}", where.template, where.base, True), own[name])
     home = vm.builder.load(owner.source)

@@ -48,8 +48,11 @@ def generic_store(
         return _through(vm, owner, name, shared, value)
     if not has_dictionary(owner.cls):
         raise _missing(owner, name)
-    if value is None and own_attribute(vm, owner, name) is None:
-        raise _missing(owner, name)
+    if value is None:
+        found = own_attribute(vm, owner, name)
+        if found is None:
+            raise _missing(owner, name)
+        vm.looker.presence.asked_for(found)
     write(vm, owner, name, value)
     return None
 
@@ -74,7 +77,9 @@ def _through(
         )
     if kind is MemberDescriptorType and not is_fixed(entry.where):  # from __slots__
         if value is None:
-            bound(vm, owner, name, entry)  # there must be something to delete
+            found = bound(vm, owner, name, entry)  # there must be something to delete
+            assert isinstance(found, Variable)
+            vm.looker.presence.asked_for(found)
         write(vm, owner, raw.__name__, value)
         return None
     setter = vm.classes.entry(kind, "__delete__" if value is None else "__set__")

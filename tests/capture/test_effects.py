@@ -736,3 +736,18 @@ def test_a_comprehension_that_closes_over_its_variable():
         return late[0]() + late[1](), [[lambda i=i: i * n for i in range(2)][1]() for _ in "ab"], x
 
     both(f, lambda: (x4(), 3))
+
+
+def test_an_objects_dictionary_is_known_as_a_dict():
+    def f(x, box, d):
+        d["value"] = 3
+        return x * box.value
+
+    compiled = torch.compile(f, backend="eager")
+    for alias in (False, True, False, True):
+        runs = []
+        for called in (f, compiled):
+            box = Box(1)
+            with strict():
+                runs.append(called(x4(), box, vars(box) if alias else {}).tolist() + [box.value])
+        assert runs[0] == runs[1]

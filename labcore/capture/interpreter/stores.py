@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
-from ..effects import require
 from ..frame import SymbolicFrame
 from ..variables import (
     CellVariable,
@@ -85,7 +84,7 @@ def delete_deref(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> Non
     cell = _cell(vm, frame, ins)
     if cell.content is None:
         raise WouldRaise(UnboundLocalError(frame.table.slots[ins.arg]))
-    require(vm.builder, cell.content)
+    vm.looker.presence.asked_for(cell.content)
     vm.effects.write(cell, "del {}.cell_contents")
     cell.content = None
 
@@ -109,5 +108,5 @@ def delete_global(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> No
     written = vm.looker.written_names(frame.namespace)
     if ins.arg not in frame.namespace and ins.arg not in written:
         raise WouldRaise(NameError(f"name {ins.arg!r} is not defined"))
-    require(vm.builder, global_value(vm, frame, ins.arg))
+    vm.looker.presence.asked_for(global_value(vm, frame, ins.arg))
     vm.looker.store_name(frame.namespace, ins.arg, None)

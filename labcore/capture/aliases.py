@@ -1,0 +1,114 @@
+"""Which objects have to stay different ones.
+
+In: what a region has looked at, changed and used as keys.  Out: guards that no two of them are one
+object where that would show.  That two were one is guarded where the second is met (`looking.py`).
+Invariant: objects that were only read may become one; nobody could tell.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..guards import kinds
+from .breaks import Break
+from .contents import apart, goes_over
+from .objects import own_dictionary
+from .variables import (
+    DictVariable,
+    ListVariable,
+    LiveIterator,
+    Mutable,
+    ObjectVariable,
+    SetVariable,
+)
+
+if TYPE_CHECKING:
+    from .looking import Looker
+
+
+def keep_apart(looker: Looker) -> None:
+    """Raises Break for what is one object in a way that capture does not follow."""
+    _each_its_own(looker)
+    _dictionaries_apart(looker)
+    _iterators_apart(looker)
+    tensors = [(t.home, t.source.name) for t in looker.tensors if t.source]
+    if len(tensors) > 1:
+        names = ", ".join(name for _, name in tensors)
+        words = f"{names}: one tensor is passed more than once"
+        _different(looker, "NO_TENSOR_ALIASING", tensors, "different tensors", words)
+
+
+def _each_its_own(looker: Looker) -> None:
+    """An object that is changed, or is a key, must not be what another one was taken for."""
+    alone = {**looker.effects.written, **looker.distinct}
+    groups: dict[Any, list[Mutable]] = {}
+    for variable in looker.known.values():
+        if isinstance(variable, Mutable):
+            groups.setdefault(type(variable.value), []).append(variable)
+    for group in groups.values():
+        if len(group) > 1 and any(variable in alone for variable in group):
+            homes = [(v.home or looker.builder.load(v.place), v.place.name) for v in group]
+            names = ", ".join(name for _, name in homes)
+            words = f"{names}: one {group[0].kind} is reached twice now"
+            _different(looker, "DUPLICATE_INPUT", homes, "different", words)
+
+
+def _different(
+    looker: Looker, type_: str, objects: list[tuple[str, str]], expected: str, words: str
+) -> None:
+    homes, names = [home for home, _ in objects], ", ".join(name for _, name in objects)
+    code = f"{homes[0]} is not {homes[1]}"
+    if len(homes) > 2:
+        code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
+    looker.builder.add(kinds.condition(type_, names, code, homes[0], expected, words, None))
+
+
+def _dictionaries_apart(looker: Looker) -> None:
+    """A dict is no object's `__dict__`, when one of the two changes."""
+    known = looker.known.values()
+    dicts = [v for v in known if isinstance(v, DictVariable)]
+    owners = [v for v in known if isinstance(v, ObjectVariable) and v.cls.__dictoffset__]
+    written = looker.effects.written
+    for one in dicts:
+        for owner in owners:
+            if one in written or owner in written:
+                if own_dictionary(owner.value) is one.value:
+                    raise Break("mutation", what=f"the __dict__ of {owner.place.name}")
+                code = f"{owner.home}.__dict__ is not {one.home}"
+                names = f"{one.place.name}, {owner.place.name}.__dict__"
+                words = f"{one.place.name!r} is the dict of {owner.place.name!r} now"
+                looker.builder.add(
+                    kinds.condition(
+                        "DUPLICATE_INPUT", names, code, one.home, "different", words, None
+                    )
+                )
+
+
+def _iterators_apart(looker: Looker) -> None:
+    """What is taken from one iterator is not taken from another, nor from what changes."""
+    moved = looker.moved()
+    for written in looker.effects.written:
+        if isinstance(written, (ListVariable, DictVariable, SetVariable)):
+            for iterator in moved:
+                _not_iterated(looker, written, iterator)
+    if len(moved) > 1 or any(type(iterator.value) is zip for iterator in moved):
+        homes = ", ".join(iterator.home for iterator in moved)
+        code = f"{looker.builder.constant(apart, 'apart')}({homes})"
+        names = ", ".join(iterator.source.name for iterator in moved)
+        words = f"{names}: one iterator takes from another"
+        looker.builder.add(
+            kinds.condition("ITERATOR_MATCH", names, code, moved[0].home, "apart", words, None)
+        )
+
+
+def _not_iterated(looker: Looker, changed: Mutable, iterator: LiveIterator) -> None:
+    """A real iterator that is peeked at goes over something else than what changes; or over this,
+    and then the region stopped there."""
+    if goes_over(iterator.value, changed.value):
+        return
+    function, name = looker.builder.constant(goes_over, "goes_over"), changed.place.name
+    code = f"not {function}({iterator.home}, {changed.home})"
+    words = f"{name!r} is being iterated now"
+    looker.builder.add(
+        kinds.condition("ITERATOR_MATCH", name, code, changed.home, "another", words, None)
+    )
