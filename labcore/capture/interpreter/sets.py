@@ -212,7 +212,7 @@ def _pop(vm: Interpreter, owner: SetVariable) -> Variable:
     if not owner.items:
         raise WouldRaise(KeyError("pop from an empty set"), exact=True)
     vm.looker.ordered(owner)
-    vm.changed()
+    vm.looker.write(owner, "{}.pop()")
     return key_variable(vm.builder, owner.items.pop())
 
 
