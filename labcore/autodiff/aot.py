@@ -3,7 +3,8 @@
 In: a captured graph, example inputs, and a compiler `(gm, phase) -> callable(list) -> tuple`.
 Out: a callable of the graph's inputs that returns its outputs, with a history when one is wanted.
 Invariant: whether gradients are wanted is decided here, once; the caller's guards keep grad mode
-and the inputs' `requires_grad`, shapes, strides and types as they were for the examples.
+and the inputs' `requires_grad`, shapes, strides and types as they were for the examples, or as the
+symbols in their metas say.
 
     decompose ─► split aliases ─┬─► inference graph ─► compiler
                                 └─► joint graph ─► cut ─┬─► forward graph ─► compiler

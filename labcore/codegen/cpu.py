@@ -1,9 +1,10 @@
 """A nest of loops, printed as a CPU kernel: Python text that numba compiles and Python can run.
 
 In: a `Nest`.  Out: a `Kernel`: its text, its parameters, its scratch.
-A parameter is a pointer to a storage's first element; an offset is a polynomial of the loop
-variables.  A flat chain is one loop; rows are an outer loop with inner passes whose row stays in
-L1.  What does not vary along the inner loop is printed before it.
+A parameter is a pointer to a storage's first element, or a number: a symbolic size, or what else is
+the same in all turns, computed by the wrapper. An offset is a polynomial of the loop variables.
+A flat chain is one loop; rows are an outer loop with inner passes whose row stays in L1.  What does
+not vary along the inner loop is printed before it.
 Invariants: one statement a line, each with the user's line beside it; no name is both a parameter
 and a word of the language. Inductor prints C++ with explicit vector types and OpenMP; here LLVM
 vectorises, one thread runs.

@@ -1,11 +1,12 @@
 """The launcher of a kernel, as LLVM text: the bridge from Python's calling convention to the
 kernel's.
 
-In: a kernel's name, its symbol, its number of arguments.  Out: LLVM IR to be linked into the same
+In: a kernel's name, its symbol, its arguments' kinds.  Out: LLVM IR to be linked into the same
 object file. `runtime/loader.py` makes a launcher into a built-in function of numpy arrays:
 `launch(x.array, bias.array, mul.array)`.  It reads each array's data address out of the array
 object itself, at the place that numpy's C interface fixes, and calls the kernel: some 30 ns in all,
 against 500 ns through ctypes and 2,000 ns for asking one array for its address in Python.
+Numbers are converted by CPython's own functions, with their errors.
 Invariant: what is no array, or too few of them, is a TypeError, and a kernel that gave up is a
 SystemError (none should).  Whether dtype, shape and strides are those the kernel was printed for,
 the launcher does not ask: guards have checked the inputs, and the wrapper made the rest. A kernel

@@ -4,9 +4,10 @@
         └────► "aot_eager"  + autodiff: functional graphs, joint, cut; run by eager operators
                    └──────► "inductor"   + fusion: loops, schedule ─► codegen: kernels, wrapper
 
-In: a `GraphModule` and example inputs.  Out: a callable taking the graph's placeholders, returning
-a tuple. A result that is wrong only from one backend on was broken by the stage which that backend
-adds. Each room is imported by the first graph that needs it, so wrapping a function costs nothing.
+In: a `GraphModule` and example inputs, numbers first, then tensors.  Out: a callable taking the
+graph's placeholders, returning a tuple. A result that is wrong only from one backend on was broken
+by the stage which that backend adds. Each room is imported by the first graph that needs it, so
+wrapping a function costs nothing.
 """
 from __future__ import annotations
 

@@ -31,7 +31,10 @@ def same_shape(a: Sequence[int], b: Sequence[int]) -> bool:
 
 @dataclass(frozen=True)
 class TensorMeta:
-    """Shape, strides (in elements), dtype, device and whether gradients are wanted."""
+    """Shape, strides (in elements), dtype, device and whether gradients are wanted.
+
+    Sizes and strides may be SymInts, which compute and compare as ints do.
+    """
 
     shape: tuple[int, ...]
     stride: tuple[int, ...]

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import labcore as torch
 from labcore.compiler import state
@@ -188,7 +188,6 @@ def outcome(function: Any, *args: Any) -> Any:
         return repr(error)
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=60)
 @given(chains, st.lists(st.tuples(values, values), min_size=2, max_size=6))
 def test_random_arithmetic(chain, calls):
     """Any chain of Python's operators, for any numbers, one after the other."""

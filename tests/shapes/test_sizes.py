@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import given, strategies as st
 
 import labcore as torch
+from labcore.autodiff import aot_compile
 from labcore.compiler import _dynamo as dynamo, exc, state
 from labcore.compiler._dynamo.testing import CompileCounter
+from labcore.fusion import fuse_graph
+from labcore.fusion.interpret import run
+from labcore.fusion.ledger import count_by_running, ledger
 from labcore.trace import record
 
 
@@ -287,6 +291,50 @@ def test_as_eager(function, backend):
             alike(function(x), compiled(x))
 
 
+def by_interpreter(gm: Any, phase: str) -> Any:
+    """A compiler for the loops in pure Python, one element at a time."""
+    schedule = fuse_graph(gm.graph, phase)
+
+    def call(box: list[Any]) -> tuple[Any, ...]:
+        outputs = run(schedule, box, gm.attrs).outputs
+        return tuple(torch.from_numpy(o) if isinstance(o, np.ndarray) else o for o in outputs)
+
+    return call
+
+
+@pytest.mark.usefixtures("strictly")
+@pytest.mark.filterwarnings("ignore:.* has 8 variants:RuntimeWarning")
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_loops_as_eager(function):
+    def oracle(gm, example_inputs):
+        return aot_compile(gm, example_inputs, by_interpreter)
+
+    compiled = torch.compile(function, backend=oracle, dynamic=True)
+    for shape in SIZES[:4] + SIZES[5:]:
+        (x,) = one(*shape)
+        alike(function(x), compiled(x))
+
+
+def test_the_ledger_is_a_polynomial_of_the_sizes():
+    """As many accesses as a run makes, for sizes that were not there when it was counted."""
+    schedules = []
+
+    def compiler(gm, phase):
+        schedules.append(fuse_graph(gm.graph, phase))
+        return by_interpreter(gm, phase)
+
+    def oracle(gm, example_inputs):
+        return aot_compile(gm, example_inputs, compiler)
+
+    torch.compile(softmax, backend=oracle, dynamic=True)(torch.randn(4, 5))
+    (schedule,) = schedules
+    for n, m in ((4, 5), (3, 7), (8, 2)):
+        found = ledger(schedule).accesses.value({"s0": n, "s1": m})
+        ran, _ = count_by_running(schedule, [n, m, torch.randn(n, m)])
+        assert found == int(ran.accesses)
+    assert str(ledger(schedule).accesses) == "2*s0*s1"
+
+
 @pytest.mark.parametrize("function", [softmax, normed, joined, attention, lengths, made, expanded])
 def test_one_graph_serves_all_sizes(function):
     calls = [one(*shape) for shape in ((4, 5), (5, 6), (9, 8), (16, 33), (7, 5))]
@@ -350,7 +398,6 @@ STEPS = [
 sizes = st.tuples(st.integers(0, 6), st.integers(0, 6))
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow], deadline=None, max_examples=25)
 @pytest.mark.filterwarnings("ignore:.* has 8 variants:RuntimeWarning")
 @given(
     st.lists(st.sampled_from(STEPS), min_size=1, max_size=5),
