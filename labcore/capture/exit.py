@@ -23,7 +23,7 @@ from .frame import POLYFILLS, UNBOUND, SymbolicFrame
 from .keys import key_variable
 from .looking import Looker
 from .memory import Memory
-from .remaking import remade
+from .remaking import is_ours, remade
 from .storing import setting
 from .variables import (
     CellVariable,
@@ -32,6 +32,7 @@ from .variables import (
     ExceptionVariable,
     FunctionVariable,
     GeneratorVariable,
+    IdVariable,
     IteratorVariable,
     Lazy,
     ListVariable,
@@ -218,6 +219,8 @@ class Exit:
             return self._named("slice_", f"slice{self._tuple(list(variable.parts))}")
         if isinstance(variable, FunctionVariable):
             return self._function(variable)
+        if isinstance(variable, IdVariable):
+            return self._named("id_", f"id({self.build(variable.of)})")
         if isinstance(variable, IteratorVariable):
             return self._iterator(variable)
         if isinstance(variable, MethodVariable):
@@ -245,6 +248,8 @@ class Exit:
         new, cls = object.__new__, made.cls
         if cls is partial:
             return self._partial(made)
+        if is_ours(cls):
+            raise Break("unknown-call", name=f"{cls.__name__}()")
         text = f"{self.builder.constant(new, 'new')}({self.builder.constant(cls, cls.__name__)})"
         return self._later(made, cls.__name__.lower(), text)
 
@@ -332,6 +337,8 @@ class Exit:
         return self._named(hint, text)
 
     def _function(self, made: FunctionVariable) -> str:
+        if made.code.co_filename.startswith(POLYFILLS):
+            raise Break("unknown-call", name=f"{made.code.co_qualname}()")
         if made.annotated:
             raise Break(
                 "operation",

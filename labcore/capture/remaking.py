@@ -15,6 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType, GeneratorType
 from typing import Any
 
+from .frame import POLYFILLS
 from .polyfills import iterators, selections
 from .variables import GeneratorVariable, Variable
 
@@ -33,6 +34,12 @@ def makes(polyfill: Any, cls: type, maker: Maker | None = None) -> None:
 
 def type_of_generator(generator: GeneratorVariable) -> type:
     return TYPES.get(generator.function.code, GeneratorType)
+
+
+def is_ours(cls: type) -> bool:
+    """Is it a class of a polyfill's, whose instances stand for those of a class in C?"""
+    init = vars(cls).get("__init__")
+    return type(init) is FunctionType and init.__code__.co_filename.startswith(POLYFILLS)
 
 
 def remade(generator: GeneratorVariable) -> tuple[Maker, list[Variable]] | None:

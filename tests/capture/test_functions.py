@@ -393,3 +393,14 @@ def test_tensors_are_not_kept_alive():
     del x
     gc.collect()
     assert ref() is None
+
+
+def test_ids_are_those_of_the_objects() -> None:
+    def ids(x, a, b):
+        return id(a) == id(b), id(x), {id(x) == id(x): id(a)}, x + 1
+
+    compiled, one, other = torch.compile(ids), [1], [1]
+    for a, b in ((one, one), (one, other), (one, one)):
+        x = x4()
+        found = compiled(x, a, b)
+        assert found[:3] == (a is b, id(x), {True: id(a)})

@@ -22,6 +22,7 @@ from . import (
     control as control,
     exceptions as exceptions,
     generators as generators,
+    imports as imports,
     instances as instances,
     iteration as iteration,
     locals as locals,

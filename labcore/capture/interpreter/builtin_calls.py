@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import itertools
 import math
+import operator
 from collections.abc import Callable
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
@@ -43,13 +44,13 @@ from .lists import list_method
 from .methods import by_rule
 from .object_builtins import is_object, on_object
 from .operators import binary
-from .polyfilled import as_variable, inlined, polyfill
+from .polyfilled import as_variable, inlined, polyfill, twin
 from .pure import TYPES, is_pure
 from .rules import RULES, Args as Args, Rule as Rule, rule as rule
 from .sets import make_set, set_method
 from .type_of import type_of
 
-EFFECT_NAMES = "breakpoint dir eval exec globals id input locals open print vars __import__"
+EFFECT_NAMES = "breakpoint dir eval exec globals input locals open print vars __import__"
 
 
 def _builtins(names: str) -> list[Any]:
@@ -58,6 +59,16 @@ def _builtins(names: str) -> list[Any]:
 
 EFFECTS = frozenset(map(id, _builtins(EFFECT_NAMES)))
 MODES = (modes.no_grad, modes.enable_grad, modes.inference_mode, modes.set_grad_enabled)
+GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+# Methods of builtin containers that an instruction or a builtin means.
+SPECIAL_METHODS = {
+    "__len__": len,
+    "__iter__": iter,
+    "__contains__": operator.contains,
+    "__getitem__": operator.getitem,
+    "__setitem__": operator.setitem,
+    "__delitem__": operator.delitem,
+}
 METHODS_IN_C = (MethodDescriptorType, WrapperDescriptorType)
 
 
@@ -79,6 +90,8 @@ def call_builtin(
     replacement = polyfill(function)
     if replacement is not None:
         return inlined(replacement, args, kwargs)
+    if any(function is getter for getter in GETTERS):  # classes, made as the user's are
+        return Call(Constant(twin("operator", "_operator")[name]), args, kwargs)
     if type(function) in METHODS_IN_C and args:
         return _unbound(vm, function, args, kwargs)
     if is_pure(function):
@@ -256,6 +269,8 @@ def call_method(
     stepping = consuming_method(vm, owner, name, args, kwargs)
     if stepping is not None:
         return stepping
+    if name in SPECIAL_METHODS and not kwargs and not isinstance(owner, Constant):
+        return Call(Constant(SPECIAL_METHODS[name]), [owner, *args])
     if isinstance(owner, Constant) and issubclass(type(owner.value), type):
         return _of_class(vm, owner.value, name, args, kwargs)
     if isinstance(owner, DictVariable):

@@ -300,6 +300,7 @@ def contains_op(
     item, owner = operands
     own = python_method(vm, owner, "__contains__")
     if own is None:
-        raise Break("operation", what=f"in of a {owner.kind}")
+        operators.contained(vm, frame, owner, item, bool(ins.arg))
+        return None
     push = lambda true: frame.stack.append(Constant(true != bool(ins.arg)))
     return call_then(vm, own, [item], {}, lambda vm, value: on_truth(vm, value, push))

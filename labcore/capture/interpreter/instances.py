@@ -28,9 +28,9 @@ from ..variables import (
 )
 from .builtin_calls import Args, rule
 from .continuations import call_then
-from .control import iterate
 from .core import Interpreter
 from .fold import python_value
+from .iteration import all_items, push
 
 ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
 
@@ -160,13 +160,13 @@ def _new(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
 
 
 @rule(tuple.__new__)
-def _new_tuple(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+def _new_tuple(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
     """A named tuple's own way to make its instances."""
     given = vm.look(args[0]) if args else Constant(None)
     cls: Any = getattr(given, "value", None)
     if len(args) != 2 or kwargs or not issubclass(type(cls), type) or not is_named_tuple(cls):
         raise Break("new-object", name=given.kind)
-    return TupleVariable(iterate(vm, args[1]), cls=cls)
+    all_items(vm, args[1], lambda items: push(vm, TupleVariable(items, cls=cls)))
 
 
 @rule(object.__init__)

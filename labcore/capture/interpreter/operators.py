@@ -13,11 +13,16 @@ from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import key_of
 from ..numbers import as_constant, size_of
+from ..polyfills import iterators
 from ..variables import (
     Constant,
     DictVariable,
     ExceptionVariable,
+    GeneratorVariable,
+    IdVariable,
+    IteratorVariable,
     ListVariable,
+    LiveIterator,
     NumberVariable,
     SetVariable,
     TensorVariable,
@@ -26,6 +31,7 @@ from ..variables import (
     ViewVariable,
 )
 from . import dicts, lists
+from .continuations import call_polyfill
 from .control import iterate, truth
 from .core import Interpreter
 from .equality import CONTAINERS, equal, position, spelled_out
@@ -177,6 +183,8 @@ def compare_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 
 def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     name, mirrored, function = COMPARE[symbol]
+    if isinstance(a, IdVariable) and isinstance(b, IdVariable) and symbol in ("==", "!="):
+        return Constant(same(vm, a.of, b.of) == (symbol == "=="))
     if isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
         own, other, method = (a, b, name) if isinstance(a, TensorVariable) else (b, a, mirrored)
         assert isinstance(own, TensorVariable)
@@ -223,8 +231,23 @@ def is_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 @opcode("CONTAINS_OP")
 def contains_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     container, item = vm.look(frame.stack.pop()), frame.stack.pop()
+    if isinstance(container, (GeneratorVariable, IteratorVariable, LiveIterator)):
+        contained(vm, frame, container, item, bool(ins.arg))
+        return
     found = contains(vm, container, item)
     frame.stack.append(Constant(found != bool(ins.arg)))
+
+
+def contained(
+    vm: Interpreter, frame: SymbolicFrame, iterable: Variable, item: Variable, negated: bool
+) -> None:
+    """`item in iterable`, by going through it."""
+
+    def push(vm: Interpreter, value: Variable) -> None:
+        assert isinstance(value, Constant)
+        frame.stack.append(Constant(value.value != negated))
+
+    call_polyfill(vm, iterators.contains, [iterable, item], push)
 
 
 def contains(vm: Interpreter, container: Variable, item: Variable) -> bool:

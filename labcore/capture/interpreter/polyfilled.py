@@ -42,6 +42,8 @@ def polyfill(function: Any) -> FunctionType | None:
         found = vars(reductions).get(name) or vars(iterators).get(name)
     elif module == "itertools" and vars(itertools).get(name) is function:
         found = vars(selections).get(name)
+    elif module == "_functools" and name == "cmp_to_key":
+        found = reductions.cmp_to_key
     elif module == "_functools" and name in FUNCTOOLS:
         found = twin("functools", module)[name]
     elif module in HAVE_TWINS:

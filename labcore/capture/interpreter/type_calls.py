@@ -12,6 +12,7 @@ from ..variables import (
     Call,
     Constant,
     FunctionVariable,
+    IdVariable,
     MethodVariable,
     SliceVariable,
     TupleVariable,
@@ -96,3 +97,10 @@ def _is_atom(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
 @rule(methods.refuse)
 def _refuse(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     raise Break("operation", what="a method's result of the wrong type")
+
+
+@rule(id)
+def _id(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    if len(args) != 1 or kwargs:
+        raise Break("unknown-call", name="id() with such arguments")
+    return IdVariable(args[0])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..classes import read_class
+
 builtin_sum, builtin_min, builtin_max = sum, min, max
 MISSING: Any = object()
 NUMBERS = (int, float, complex, bool)
@@ -95,3 +97,21 @@ def order(ranks: list, reverse: Any) -> list:
             at -= 1
         places.insert(at, new)
     return places
+
+
+@read_class
+class Compared:
+    """What cmp_to_key makes of an item."""
+
+    def __init__(self, compare: Any, item: Any) -> None:
+        self.compare, self.item = compare, item
+
+    def __lt__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) < 0
+
+    def __gt__(self, other: Any) -> Any:
+        return self.compare(self.item, other.item) > 0
+
+
+def cmp_to_key(mycmp: Any) -> Any:
+    return lambda item: Compared(mycmp, item)

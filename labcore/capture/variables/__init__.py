@@ -23,6 +23,7 @@ from .numbers import NumberVariable as NumberVariable
 from .values import (
     Constant as Constant,
     DictVariable as DictVariable,
+    IdVariable as IdVariable,
     IteratorVariable as IteratorVariable,
     KeysVariable as KeysVariable,
     Lazy as Lazy,

@@ -128,6 +128,13 @@ class SetVariable(Mutable):
 
 
 @dataclass(eq=False, slots=True)
+class IdVariable(Variable):
+    """id(of): a number that is only known when the program runs; equal for one object."""
+
+    of: Variable
+
+
+@dataclass(eq=False, slots=True)
 class SliceVariable(Variable):
     """`start:stop:step` in a subscript."""
 

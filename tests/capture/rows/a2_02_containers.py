@@ -106,7 +106,6 @@ def deques(x):
     return list(d), first, len(d), d.maxlen
 
 
-@pending("new-object: an object of class Point is made; attribute: attribute '_replace'...")
 def named_tuples(x, y):
     p = Point(x, b=y)
     q = p._replace(a=y)

@@ -1,7 +1,6 @@
 """A2.4: closures."""
 
 
-
 def free_variable(x, n):
     def scale(t):
         return t * n

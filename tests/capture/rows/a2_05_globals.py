@@ -3,7 +3,6 @@
 import math
 
 from tests.capture.rows import elsewhere
-from tests.capture.rows.marks import pending
 
 SCALE = 2.5
 NAMES = ("a", "b")
@@ -64,7 +63,6 @@ def builtin_shadowed(x):
     return x * len([])
 
 
-@pending("opcode: Python instruction IMPORT_NAME")
 def import_inside(x):
     import math as m
     from operator import add

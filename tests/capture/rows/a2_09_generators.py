@@ -123,7 +123,6 @@ def unpacked(x):
     return x * b + c, rest, [*_count(2)], first
 
 
-@pending("generator: _count is a generator or a coroutine; operation: iteration over a ...")
 def passed_to_builtins(x, numbers):
     return (
         list(zip(_count(2), "ab")), list(enumerate(_count(2))), list(map(str, _count(2))),
