@@ -110,5 +110,5 @@ def _not_iterated(looker: Looker, changed: Mutable, iterator: LiveIterator) -> N
     code = f"not {function}({iterator.home}, {changed.home})"
     words = f"{name!r} is being iterated now"
     looker.builder.add(
-        kinds.condition("ITERATOR_MATCH", name, code, changed.home, "another", words, None)
+        kinds.condition("ITERATOR_MATCH", name, code, changed.home, "not iterated", words, None)
     )

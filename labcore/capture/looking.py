@@ -268,8 +268,9 @@ class Looker(Contents):
             other = self.builder.load(twin.place)
         if home != other:
             name, origin = source.name, self.builder.origin
-            words = f"{name!r} and {other!r} are no longer the same object"
-            expected, code = f"the same object as {other}", f"{home} is {other}"
+            title = getattr(getattr(twin, "source", None), "name", other)
+            words = f"{name!r} and {title!r} are no longer the same object"
+            expected, code = f"the same object as {title}", f"{home} is {other}"
             self.builder.add(
                 kinds.condition("DUPLICATE_INPUT", name, code, home, expected, words, origin)
             )

@@ -32,6 +32,16 @@ WORDS = {
     "SHAPE_ENV": "{expected}",
     "SEQUENCE_LENGTH": "len({source}) == {expected}",
     "DICT_KEYS_MATCH": "the keys of {source} are {expected}",
+    "DICT_CONTAINS": "{source} has {expected}",
+    "HASATTR": "{source} has {expected}",
+    "NOT_PRESENT_IN_DICT": "{source} has {expected}",
+    "CLASS_ATTRIBUTE": "{source} is {expected}",
+    "DUPLICATE_INPUT": "{source}: {expected}",
+    "NO_TENSOR_ALIASING": "{source}: {expected}",
+    "ITERATOR_MATCH": "{source}: {expected}",
+    "NOT_INFERENCE": "{source} is {expected}",
+    "BOUND": "{source} is {expected}",
+    "GLOBAL_STATE": "{expected}",
 }
 
 

@@ -47,7 +47,7 @@ def test_a_pointwise_function():
         f"  line {line}: mul = relu * 2",
     ]
     assert text[4] == "  guard: grad=True, inference=False, default dtype float32"
-    assert text[-1] == "  guard: x is not bias"
+    assert text[-1] == "  guard: x, bias: different tensors"
 
 
 def test_examples_are_made_where_none_are_given():
