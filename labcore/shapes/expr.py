@@ -115,7 +115,9 @@ def _monomial(symbols: tuple[str, ...], factor: int) -> str:
     ordered = sorted(
         symbols, key=lambda s: (is_index(s), s)
     )  # sizes first, so a row reads N*i0 + i1
-    return "*".join(([] if factor == 1 and ordered else [str(factor)]) + ordered)
+    if ordered and abs(factor) == 1:
+        return ("-" if factor < 0 else "") + "*".join(ordered)
+    return "*".join([str(factor), *ordered])
 
 
 def _reading_order(term: Term) -> tuple:

@@ -117,6 +117,8 @@ def test_ints_have_one_form() -> None:
     assert n - n == 0 and type(n - n) is int
     assert str(4 * n * m // (2 * m)) == "2*s0" and (n * m) % m == 0
     assert str((n + 1) // 2) == "(s0 + 1) // 2"
+    assert [str(v) for v in (m - n, -n, 3 - 2 * n)] == ["-s0 + s1", "-s0", "-2*s0 + 3"]
+    assert str(-n // 2) == "(-s0) // 2" and str(2.0**-n) == "2.0 ** (-s0)"
 
 
 def test_what_follows_is_not_assumed() -> None:
