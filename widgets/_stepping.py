@@ -9,6 +9,7 @@ what comes after the first `MOST` is counted, not told.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from labcore import trace as t
 
@@ -30,6 +31,7 @@ class Stepping:
         self.region = next((e for e in mine if isinstance(e, t.RegionCaptured)), None)
         self.stop = _break_of(events, mine, self.region)
         self.installed = next((e for e in mine if isinstance(e, t.GuardsInstalled)), None)
+        self.file = steps[0].file  # the function's own
         for step in steps:
             line = step.first_line if step.origin is None else step.origin.line
             self.listings.add(step.file, step.first_line, step.function, line)
@@ -115,8 +117,12 @@ class Stepping:
         return {**made, "args": node.inputs, "code": place.get("code"), "line": place.get("line")}
 
     def _guard(self, guard: t.GuardRecord) -> Json:
-        line = {} if guard.origin is None else {"line": guard.origin.line}
-        return {"text": guard.text, "type": guard.type, "about": guard.source, **line}
+        made: Json = {"text": guard.text, "type": guard.type, "about": guard.source}
+        if guard.origin is not None:
+            made["line"] = guard.origin.line
+            if guard.origin.file != self.file:  # a line of a library the function went through
+                made["file"] = PurePath(guard.origin.file).name
+        return made
 
     # ---- the end ----
 

@@ -55,6 +55,7 @@ def neighbours(gm):
         (lambda gm: [(g, n) for n in gm.graph.nodes for g in n.all_input_nodes], PASSED),
         (neighbours, "neighbours in the list"),
         (lambda gm: [pair[::-1] for pair in right_edges(gm)], "Turned round"),
+        (lambda gm: [pair for pair in right_edges(gm) if pair[1] != "output"], "reads a node as"),
         (lambda gm: 3, "expected pairs of names, found 3"),
         (lambda gm: [(1, 2)], "expected pairs of names"),
         (lambda gm: ..., "Not begun"),
@@ -74,6 +75,12 @@ def test_own_backend():
     assert course.own_backend(backend, notes).passed
     tensor = repr(course.own_backend(lambda gm, inputs: inputs[0], notes))
     assert "answers with a callable" in tensor
+
+    def everything(gm, example_inputs):
+        notes.extend(node.name for node in gm.graph.nodes)
+        return gm.forward
+
+    assert "Inputs and the output" in repr(course.own_backend(everything, notes))
     assert "Not begun" in repr(course.own_backend(lambda gm, inputs: ..., notes))
     assert "is a `return` missing?" in repr(course.own_backend(lambda gm, inputs: None, notes))
     assert "expected a list of notes" in repr(course.own_backend(backend, None))
@@ -92,6 +99,7 @@ def broken(x):
     [
         (lambda x: (x + 1, x[0] * 2, x[:2] * 3), PASSED),
         (lambda x: (x + 1, x * 2, x * 3), "1 so far"),
+        (lambda x: (x + 1, x.sum(0), x.sum()), "a sum's too"),
         (broken, "A break makes another graph"),
         (lambda x: ..., "Not begun"),
     ],
@@ -158,6 +166,7 @@ def branching(x):
         (branching, "A number is still asked for"),
         (lambda x: torch.where(x + 1 > 0, (x + 1) * 2, x), "each element for its own sign"),
         (lambda x: 0, "expected a tensor, found a int"),
+        (lambda x: torch.where(True, x, x), "at `(lambda x: torch.where(True, x, x)"),
         (lambda x: ..., "Not begun"),
     ],
 )
@@ -174,6 +183,12 @@ def quiet(x, report):
     return y
 
 
+def four_times(x, report):
+    for word in WORDS:
+        report(word)
+    return (((x + 1) * 2).relu() - 3) / 2
+
+
 def early(x, report):
     y = (x + 1) * 2
     report(WORDS)
@@ -185,6 +200,7 @@ def early(x, report):
     [
         (quiet, PASSED),
         (early, "let it be last"),
+        (four_times, "Each call of report is a crossing"),
         (lambda x, report: (((x + 1) * 2).relu() - 3) / 2, "Nothing was reported"),
         (lambda x, report: ..., "Not begun"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import json
 from pathlib import Path
@@ -22,6 +23,12 @@ def _fresh_ids():
 
 
 ONES = torch.ones(4)
+
+
+@dataclasses.dataclass
+class Pair:
+    first: object
+    count: int
 
 
 def line_of(fn, text):
@@ -203,3 +210,13 @@ def test_code_that_was_generated_has_lines_but_no_text():
     assert listing["lines"] == ["# made: no source", "", ""]
     assert {e["at"]["line"] for e in beats(widget)} >= {1, 2}
     ElementTree.fromstring(widget.picture())
+
+
+def test_a_guard_of_a_librarys_line_names_its_file():
+    def replaced(x):
+        return dataclasses.replace(Pair(x, 1), count=2).first + 1
+
+    guards = TraceStepper(replaced, ONES).trace["guards"]
+    files = {guard["text"]: guard.get("file") for guard in guards if "line" in guard}
+    assert files["x.size() == (4,)"] is None
+    assert "dataclasses.py" in files.values()

@@ -55,8 +55,8 @@ export function makeLanes(trace, rows, narrow) {
     line,
     ...lanes.blocks.map((b) => b.root),
     ...lanes.legs,
-    ...lanes.blocks.map((b) => b.tag),
     lanes.hot,
+    ...lanes.blocks.map((b) => b.tag), // no road runs through a letter
     ...lanes.stops.map((d) => d.root),
     lanes.token,
   );

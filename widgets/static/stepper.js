@@ -1,8 +1,8 @@
 // The stepper without its picture: what capture knows by a beat, which sentence tells it, what to ask
 // before.
 // In: trace {function, listings, start: [{function, variables: [[name, kind, text]], stack: [[kind,
-// text]]}], nodes: [{name, op, text, args, code, line, dropped?}], guards: [{text, about, line}],
-// stop?, captured, hidden, events: [{kind: "step", depth, offset, text, at: {code, line, at}, before,
+// text]]}], nodes: [{name, op, text, args, code, line, dropped?}], guards: [{text, about, line,
+// file?}], stop?, captured, hidden, events: [{kind: "step", depth, offset, text, at: {code, line, at}, before,
 // after, nodes, guards, set?, gone?, enters?, returns?, stops?} | {kind: "end", nodes, guards}]};
 // `nodes` and `guards` of an event count those that it adds. One event is one beat.
 // Out: plain data.

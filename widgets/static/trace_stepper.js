@@ -153,12 +153,12 @@ function paintFrames(frames, st, words) {
 function makeGraph(trace, words) {
   const drawn = graphPicture(trace.nodes, "");
   const room = h("div", { class: "ts-graph" }, drawn.root);
-  const guards = trace.guards.map(({ text: said, line }) =>
+  const guards = trace.guards.map(({ text: said, line, file }) =>
     h(
       "li",
       { title: said },
       h("code", {}, said),
-      line ? h("small", {}, words("at_line", { line })) : null,
+      line ? h("small", {}, file ? `${file} ` : "", words("at_line", { line })) : null,
     ),
   );
   const named = { class: "ts-guards", tabindex: 0, "aria-label": words("guards") };

@@ -80,8 +80,16 @@ function furnish(ui, trace, words) {
     h("div", { class: "vt-box" }, h("b", {}, words(key)), h("small", {}, words(rest)));
   const ticket = (call) =>
     h("li", { class: "vt-ticket", title: call.inputs }, h("code", {}, call.label), h("span", {}));
+  // A backend of one's own is handed the graph, and a graph known already is compiled by nobody.
+  const visited = new Set(trace.events.filter((e) => e.kind === "stage").map((e) => e.stage));
+  const unused = (id) => visited.size > 0 && !visited.has(id);
   const station = (id) =>
-    h("div", { class: "vt-station", "data-stage": id }, h("b", {}, id), h("small", {}, words(id)));
+    h(
+      "div",
+      { class: "vt-station", "data-stage": id, "data-unused": unused(id) },
+      h("b", {}, id),
+      h("small", {}, words(unused(id) ? "unused_stage" : id)),
+    );
   const set = {
     legs: s("svg", { class: "vt-legs", "aria-hidden": "true" }),
     tickets: trace.calls.map(ticket),

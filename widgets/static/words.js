@@ -119,7 +119,7 @@ export const WORDS = {
   key_holds: ["guard holds", "守卫成立"],
   key_fails: ["guard fails", "守卫不成立"],
   key_variant: ["compiled variant", "编译出的版本"],
-  key_break: ["graph break", "图中断"],
+  key_break: ["graph break", "断图"],
   hits: ["hits", "命中"],
   misses: ["misses", "未命中"],
   recompiles: ["recompiles", "重新编译"],
@@ -144,6 +144,7 @@ export const WORDS = {
   autodiff: ["forward, backward", "前向、反向"],
   fusion: ["loops → fewer", "循环 → 更少"],
   codegen: ["kernel on disk", "内核写到磁盘"],
+  unused_stage: ["not used here", "这里没有用到"],
   no_variant: ["no variant yet", "还没有版本"],
   room: ["room for another variant", "留给下一个版本"],
   asked_order: ["asked in this order", "按这个顺序检查"],
@@ -203,7 +204,7 @@ export const WORDS = {
   stage_done: ["done", "完成"],
   now_break: [
     "Capture stops at line {line}, a graph break: {what}. {why}",
-    "捕获停在第 {line} 行，图中断：{what}。{why}",
+    "捕获停在第 {line} 行，断图：{what}。{why}",
   ],
   now_variant: [
     "A new variant `{variant}`, guarded by what capture took for granted. It will be asked first.",
@@ -252,7 +253,7 @@ export const WORDS = {
   end_break: ["Python ran what capture could not: {what}.", "捕获不了的由 Python 运行：{what}。"],
   end_regions: [
     "What follows the break is compiled in regions of its own, which are not on this stage.",
-    "图中断之后的部分编译成各自的区域，不在这个舞台上。",
+    "断图之后的部分编译成各自的区域，不在这个舞台上。",
   ],
   end_fits: ["One compilation was right for all of them.", "一次编译对所有调用都正确。"],
   belief_every: [

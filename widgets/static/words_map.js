@@ -3,18 +3,18 @@
 export const MAP_WORDS = {
   map_title: [
     "Where does the graph break, and what happens there?",
-    "图在哪里中断，中断处发生什么？",
+    "图在哪里断开，断开处发生什么？",
   ],
   map_claim: [
     "A break ends one compiled region. CPython runs the one instruction that could not be captured; " +
       "behind it the next region begins.",
-    "图中断结束一个编译区域。捕获不了的那一条指令由 CPython 运行，下一个区域从它后面开始。",
+    "断图结束一个编译区域。捕获不了的那一条指令由 CPython 运行，下一个区域从它后面开始。",
   ],
   key_compiled: ["compiled region, with its letter", "编译区域，带字母"],
   key_python: ["plain Python", "普通 Python"],
   graphs: ["graphs compiled", "编译的图"],
   regions: ["regions entered", "进入区域次数"],
-  breaks_met: ["breaks met", "遇到中断次数"],
+  breaks_met: ["breaks met", "遇到断图次数"],
   your_function: ["your function", "你的函数"],
   lane_compiled: ["compiled", "编译"],
   lane_python: ["Python", "Python"],
@@ -22,7 +22,7 @@ export const MAP_WORDS = {
   fold_lines: ["{count} lines more: show them", "还有 {count} 行：显示"],
   region_label: ["region {id}", "区域 {id}"],
   break_tab: ["line {line}", "第 {line} 行"],
-  break_label: ["break at line {line}", "第 {line} 行的图中断"],
+  break_label: ["break at line {line}", "第 {line} 行的断图"],
   what_to_show: ["what to show", "显示什么"],
   nothing_yet: [
     "Nothing is captured yet. The first call finds the regions, one after the other.",
@@ -54,7 +54,7 @@ export const MAP_WORDS = {
     "调用的路线：到目前为止 {breaks}，现在在第 {line} 行",
   ],
   why: ["Why", "为什么"],
-  flips: ["What would flip it", "怎样才不中断"],
+  flips: ["What to do", "怎么办"],
   handed_over: ["Handed over to CPython", "交给 CPython"],
   on_stack: ["value stack", "值栈"],
   no_state: ["nothing that is still read", "没有还要读的东西"],
@@ -97,7 +97,7 @@ export const MAP_WORDS = {
     "区域 {region} 作为一个图运行，{ops}，直到第 {line} 行。",
   ],
   map_run_none: ["Region {region} goes on to line {line}.", "区域 {region} 走到第 {line} 行。"],
-  map_break: ["Line {line} breaks the graph: {what}.", "第 {line} 行中断了图：{what}。"],
+  map_break: ["Line {line} breaks the graph: {what}.", "第 {line} 行断图：{what}。"],
   map_handed: ["Handed over to Python: {names}.", "交给 Python：{names}。"],
   map_python: [
     "CPython runs that one instruction of line {line}, `{instruction}`, as it always would.",
@@ -115,7 +115,7 @@ export const MAP_WORDS = {
   ],
   map_rounds: [
     "Round {round} of {of}: the same {regions} regions, the same breaks, nothing new is captured.",
-    "第 {round} 轮，共 {of} 轮：同样的 {regions} 个区域，同样的中断，不再捕获。",
+    "第 {round} 轮，共 {of} 轮：同样的 {regions} 个区域，同样的断图，不再捕获。",
   ],
   map_values: ["What differs: {values}.", "不同的是：{values}。"],
   map_whole: [
@@ -124,32 +124,32 @@ export const MAP_WORDS = {
   ],
   map_return: ["Call {n} returns.", "第 {n} 次调用返回。"],
   map_end: [
-    "{graphs} in {regions}; {breaks}, met {met}. A break is met on every call, but captured once.",
-    "{regions}，{graphs}；{breaks}，遇到 {met}。每次调用都会遇到图中断，但只捕获一次。",
+    "{graphs} in {regions}; {breaks}, met {met}. A break is captured once, and met each time a call comes there.",
+    "{regions}，{graphs}；{breaks}，遇到 {met}。断图只捕获一次，调用每次走到那里都会遇到。",
   ],
   map_end_whole: [
     "`{fn}` is one region from its first line to its return: no break.",
-    "`{fn}` 从第一行到返回是一个区域：没有图中断。",
+    "`{fn}` 从第一行到返回是一个区域：没有断图。",
   ],
   n_graphs: ["{count} graphs", "{count} 个图"],
   n_graphs_one: ["1 graph", "1 个图"],
   n_regions: ["{count} regions", "{count} 个区域"],
   n_regions_one: ["1 region", "1 个区域"],
-  n_breaks: ["{count} breaks", "{count} 处图中断"],
-  n_breaks_one: ["1 break", "1 处图中断"],
+  n_breaks: ["{count} breaks", "{count} 处断图"],
+  n_breaks_one: ["1 break", "1 处断图"],
   n_times: ["{count} times", "{count} 次"],
   n_times_one: ["once", "1 次"],
   belief_one_graph: [
     "A graph cannot reach across a break: what follows is captured as another.",
-    "图不能跨过中断：后面的部分捕获成另一个图。",
+    "图不能跨过断开的地方：后面的部分捕获成另一个图。",
   ],
   belief_all_python: [
     "A break does not send the whole call back to Python; what stands around it is compiled.",
-    "一处中断不会让整个调用退回 Python；它前后的部分仍然编译。",
+    "一处断图不会让整个调用退回 Python；它前后的部分仍然编译。",
   ],
   belief_breaks: [
     "Graphs lie between the breaks, and a loop comes back to the same ones.",
-    "图在中断之间，循环会回到同样的图。",
+    "图在两处断图之间，循环会回到同样的图。",
   ],
   belief_each_time: [
     "A region that is met again is found by its guards, not captured again.",

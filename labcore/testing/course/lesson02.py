@@ -59,6 +59,8 @@ def edges(fn: Any) -> Result:
             belief = "These are neighbours in the list: who feeds whom is in all_input_nodes."
         elif found == sorted((reader, giver) for giver, reader in expected):
             belief = "Turned round: the first of a pair is the node that gives."
+        elif found == [pair for pair in expected if pair[1] != "output"]:
+            belief = "The output reads a node as well: it is a node of the graph."
     return Result(tuple(facts), belief)
 
 
@@ -123,8 +125,12 @@ def own_backend(backend: Any, notes: Any) -> Result:
         Fact("notes", ["add", "relu", "mul"] * 2, notes),
         Fact("it answers with a callable", True, all(map(callable, answers))),
     )
-    belief = "A backend answers with a callable, which is called later, at every call."
-    return Result(facts, "" if facts[-1].holds else belief)
+    belief = ""
+    if not facts[-1].holds:
+        belief = "A backend answers with a callable, which is called later, at every call."
+    elif "x" in notes:
+        belief = "Inputs and the output are no operations: gm.graph.calls has those alone."
+    return Result(facts, belief)
 
 
 def _told(compiled: Callable[..., Any], *inputs: Any) -> Any:
@@ -152,5 +158,8 @@ def one_graph(fn: Any) -> Result:
     if told.places:
         belief = "A break makes another graph; the kernels that count are those of one graph."
     elif not enough:
-        belief = f"{told.kernels} so far: results of one size share a loop, so vary the sizes."
+        belief = (
+            f"{told.kernels} so far: a loop is as long as what it reads, a sum's too, and loops "
+            "of one length may be joined. What is shorter than x?"
+        )
     return Result(facts, belief)

@@ -29,10 +29,11 @@ def _listed(told: Seen) -> list[Any]:
 
 def _observer(seen_values: list[Any]) -> Callable[[Any], Any]:
     """A disabled function that notes what it is given, and gives it back."""
+    from ... import Tensor
     from ...compiler import disable
 
     def observe(value: Any) -> Any:
-        seen_values.append(value if isinstance(value, list) else value.tolist())
+        seen_values.append(value.tolist() if isinstance(value, Tensor) else value)
         return value
 
     return disable(observe)
@@ -71,7 +72,7 @@ def two_events(breaks: Any, misses: Any) -> Result:
         Fact("the first has a place that breaks", True, first.places >= 1),
         Fact("the first captures", True, first.regions >= 1),
         Fact("its captures stay", [first.regions] * 3, list(first.captures)),
-        Fact("the second breaks at", 0, second.places),
+        Fact("places where the second breaks", 0, second.places),
         Fact("its captures", (1, 2, 3), second.captures),
     )
     belief = ""
@@ -123,6 +124,8 @@ def gathered(fn: Any) -> Result:
     belief = ""
     if not reports:
         belief = "Nothing was reported: the words are part of what the function does."
+    elif len(reports) > len(ROWS):
+        belief = "Each call of report is a crossing: gather the words, hand them over once."
     elif told.regions > 1:
         belief = "Operations still stand on both sides of the report: let it be last."
     return Result(facts, belief)
@@ -136,7 +139,8 @@ def bill(fn: Any) -> Result:
         told = seen(_layered(), (_inputs()[0], layers))
         met = told.met
         (found,) = _one_number(ask(fn, told.trace, 20))
-        facts.append(Fact(f"{layers} layers, {met} crossings, in µs", 20 * met, found))
+        many = "s" if layers > 1 else ""
+        facts.append(Fact(f"{layers} layer{many}, {met} crossings, in µs", 20 * met, found))
         if layers == 4 and found == 20 * told.places:
             belief = "You counted places in the source; a call pays whenever it meets one."
         elif found == met:

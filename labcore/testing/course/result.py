@@ -11,7 +11,10 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from pathlib import Path
 from typing import Any
+
+LAB = Path(__file__).parents[2]  # the package: a student has no use for a line of it
 
 
 @dataclass(frozen=True)
@@ -92,10 +95,17 @@ def ask(function: Any, *args: Any) -> Any:
     try:
         answer = function(*args)
     except Exception as error:
-        line = traceback.extract_tb(error.__traceback__)[-1].line or ""
+        line = _line_of_theirs(error)
         place = f" at `{line}`" if line else ""
         raise Unusable("an answer", f"{type(error).__name__}: {error}{place}") from None
     return begun(answer)
+
+
+def _line_of_theirs(error: Exception) -> str:
+    """The last line on the way to the error that is not the lab's own; "" if none is known."""
+    frames = traceback.extract_tb(error.__traceback__)
+    theirs = [frame for frame in frames if LAB not in Path(frame.filename).parents]
+    return (theirs[-1].line or "") if theirs else ""
 
 
 def begun(answer: Any) -> Any:
