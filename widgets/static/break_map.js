@@ -148,7 +148,8 @@ function makeDetail(trace, words, pick, repaint) {
   }
   let shown = null;
   detail.paint = (st, pointed) => {
-    const wanted = [detail.hovered, detail.pinned, st.event?.break ?? st.region, st.known.at(-1)];
+    const now = st.event?.break ?? st.region ?? st.entered.at(-1);
+    const wanted = [detail.hovered, detail.pinned, now, st.known.at(-1)];
     const show = wanted.find((id) => st.known.includes(id));
     for (const id of st.known) if (strip.children[st.known.indexOf(id)] !== tabs.get(id)) order(st);
     for (const [id, tab] of tabs) {
