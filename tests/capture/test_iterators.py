@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 import labcore as torch
+from labcore import trace
 
 from .differential import check
 from .subjects import x4
@@ -203,3 +204,16 @@ def test_effects_come_when_an_item_is_wanted() -> None:
     results += [compiled(torch.ones(2), log) for log in logs[1:]]
     assert logs[0] == logs[1] == logs[2]
     assert plain(results[0]) == plain(results[1]) == plain(results[2])
+
+
+def test_what_a_list_only_keeps_is_not_looked_at() -> None:
+    def noted(x, value, out):
+        out.append(value)
+        return x + 1
+
+    compiled, out = torch.compile(noted), []
+    with trace.record() as story:
+        for value in (1.5, 2.5, "three"):
+            compiled(torch.ones(2), value, out)
+    assert out == [1.5, 2.5, "three"]
+    assert len(story.of(trace.GraphCaptured)) == 1

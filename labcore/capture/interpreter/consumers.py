@@ -64,10 +64,10 @@ def consuming_method(
 ) -> Call | None:
     """owner.name(*args, **kwargs)."""
     stepwise = STEPWISE.get((type(owner), name))
+    if stepwise is None and (name not in METHODS or len(args) != 1):
+        return None  # before its arguments are looked at: append only keeps what it is given
     if not any(runs_code(vm, arg) for arg in args):
         return None
     if stepwise is not None:
         return Call(as_variable(stepwise), [owner, *args], kwargs)
-    if name in METHODS and len(args) == 1:
-        return Call(as_variable(iterators.with_items), [MethodVariable(owner, name), *args], kwargs)
-    return None
+    return Call(as_variable(iterators.with_items), [MethodVariable(owner, name), *args], kwargs)
