@@ -30,6 +30,7 @@ from .variables import (
     Lazy,
     ListVariable,
     MethodVariable,
+    ObjectDict,
     ObjectVariable,
     SetVariable,
     SuperVariable,
@@ -135,6 +136,9 @@ def set_attribute(
         vm.changed()
         owner.attributes[name] = value
         return None
+    if isinstance(owner, Constant) and issubclass(type(owner.value), type):
+        storing.store_in_class(vm, owner, name, value)
+        return None
     if found is None:
         raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
     return storing.store(vm, found, name, value)
@@ -221,6 +225,7 @@ _TYPES: dict[type, type] = {
     TupleVariable: tuple,
     ListVariable: list,
     DictVariable: dict,
+    ObjectDict: dict,
     SetVariable: set,
 }
 

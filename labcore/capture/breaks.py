@@ -143,6 +143,12 @@ REASONS: dict[str, Reason] = {
         "Leave it: what stands around it is compiled. Or give capture Python to read in its place: "
         "compiler.substitute_in_graph.",
     ),
+    "build-class": Reason(
+        "a class is made",
+        "Its body is code of its own, run in a namespace that becomes the class, and each call "
+        "makes another class.",
+        "Move the class out of the function.",
+    ),
     "new-object": Reason(
         "an object of class {name} is made",
         "How this class makes an object is nothing that capture can read: a class in C, a "

@@ -19,6 +19,7 @@ from typing import Any
 
 from ..guards import GuardBuilder, Source, kinds, source
 from .breaks import Break
+from .variables import Variable
 
 IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
 OURS = __name__.partition(".")[0]
@@ -30,11 +31,13 @@ PLAIN_METACLASSES: tuple[type, ...] = (type, abc.ABCMeta, enum.EnumMeta)
 
 @dataclass(frozen=True)
 class Entry:
-    """`raw` is what the dictionary of class `where` has; `source` leads to it."""
+    """`raw` is what the dictionary of class `where` has; `source` leads to it. `written`: what the
+    region itself has put there instead, which is plain data."""
 
     where: type
     raw: Any
     source: Source
+    written: Variable | None = None
 
 
 def static_entry(cls: type, name: str) -> tuple[type | None, Any]:
@@ -58,6 +61,11 @@ def read_class(cls: type) -> type:
     """Have capture read the Python of a class of the lab; a decorator."""
     _read.add(id(cls))
     return cls
+
+
+def has_slots(cls: type) -> bool:
+    return any("__slots__" in _dictionary(place) and _dictionary(place)["__slots__"]
+               for place in mro(cls))
 
 
 # What makes a tuple act as one: a class that changes none of it is a tuple with names.
@@ -90,6 +98,12 @@ class Classes:
         self.builder = builder
         self._entries: dict[tuple[int, str, int], Entry | None] = {}
         self._dictionaries: dict[int, str] = {}
+        self._written: dict[tuple[int, str], Variable] = {}
+
+    def write(self, cls: type, name: str, value: Variable) -> None:
+        """cls.name = value, for plain data."""
+        self._written[id(cls), name] = value
+        self._entries.clear()
 
     def entry(self, cls: type, name: str, after: type | None = None) -> Entry | None:
         """What Python finds for `name` along the MRO of `cls`, or None. It begins `after` a class
@@ -110,6 +124,9 @@ class Classes:
         self._same_line(cls, line)
         first = 0 if after is None else 1 + [id(c) for c in line].index(id(after))
         for place in line[first:]:
+            written = self._written.get((id(place), name))
+            if written is not None:
+                return Entry(place, None, source.constant(name, "None"), written)
             own = _dictionary(place)
             if name in own:
                 return self._hit(place, name, own[name])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .breaks import Break
 from .variables import Mutable, Variable
 
 
@@ -30,6 +31,7 @@ class Effects:
         self.count = 0
         self.log: list[Effect] = []
         self.written: dict[Mutable, None] = {}  # from outside, in the order of their first change
+        self.fixed: set[Mutable] = set()  # what must not change, as two variables tell of it
 
     def changed(self) -> None:
         """Something besides the frame's stack and variables is about to change."""
@@ -43,6 +45,8 @@ class Effects:
     def write(self, owner: Mutable, template: str, *parts: Variable) -> None:
         """`owner`, the first {} of the template, changes. One made inside is made in its last state
         where it leaves, so only the count tells."""
+        if owner in self.fixed:
+            raise Break("mutation", what=f"a {owner.kind} seen as an object and a dict")
         self.changed()
         if owner.outside:
             self.written[owner] = None

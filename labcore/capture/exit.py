@@ -38,6 +38,7 @@ from .variables import (
     ListVariable,
     MethodVariable,
     NumberVariable,
+    ObjectDict,
     ObjectVariable,
     SetVariable,
     SliceVariable,
@@ -199,6 +200,8 @@ class Exit:
     def _make(self, variable: Variable) -> str:
         if isinstance(variable, ListVariable):
             return self._later(variable, "list_", "[]")
+        if isinstance(variable, ObjectDict):
+            return self._named("attributes", f"{self.build(variable.owner)}.__dict__")
         if isinstance(variable, DictVariable):
             return self._later(variable, "dict_", "{}")
         if isinstance(variable, SetVariable):

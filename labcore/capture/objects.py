@@ -27,12 +27,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..guards import Source, kinds, source
 from .breaks import Break, WouldRaise
-from .classes import Entry, static_entry
+from .classes import Entry, has_dictionary, has_slots, static_entry
 from .variables import (
     Call,
     Constant,
+    DictVariable,
     FunctionVariable,
     MethodVariable,
+    ObjectDict,
     ObjectVariable,
     SuperVariable,
     TupleVariable,
@@ -180,6 +182,8 @@ def own_dictionary(value: Any) -> dict[str, Any] | None:
 def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:
     """What a class's entry gives when it is read through an instance."""
     raw, kind = entry.raw, type(entry.raw)
+    if entry.written is not None:
+        return entry.written
     if isinstance(owner.variable, TupleVariable):
         if kind is type(_PAIR.first):
             return owner.variable.items[raw.__reduce__()[1][0]]
@@ -196,10 +200,14 @@ def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:
             text = f"property {name!r} of {owner.cls.__qualname__!r} object has no getter"
             raise WouldRaise(AttributeError(text))
         return Call(vm.lazy(entry.source.attribute("fget"), raw.fget), [owner.variable])
+    if kind is functools.cached_property and raw.attrname == name and has_dictionary(owner.cls):
+        return _cached(vm, owner, name, entry)
     if kind is MemberDescriptorType and name != "__dict__":
         return _slot(vm, owner, raw)
     if kind is enum.property and entry.where is enum.Enum and name in ("name", "value"):
         return generic(vm, owner, f"_{name}_")
+    if name == "__dict__" and kind in (GetSetDescriptorType, MemberDescriptorType):
+        return _dictionary(vm, owner)
     if raw is vars(object)["__class__"]:
         return class_constant(vm, owner.cls)
     getter = vm.classes.entry(kind, "__get__")
@@ -209,6 +217,36 @@ def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:
         args = [vm.lazy(entry.source, raw), owner.variable, class_constant(vm, owner.cls)]
         return Call(vm.lazy(getter.source, getter.raw), args)
     raise Break("attribute", name=name, what=f"a {owner.cls.__name__} object")
+
+
+def _dictionary(vm: Interpreter, owner: Instance) -> Variable:
+    """owner.__dict__: of an object from outside only to be read, and the object not to be changed
+    any more, for nothing keeps the two together."""
+    variable = owner.variable
+    if not isinstance(variable, ObjectVariable) or type(variable) is not ObjectVariable:
+        raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object")
+    if owner.source is None:
+        if has_slots(owner.cls):
+            raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object")
+        items: Any = owner.attributes
+        return ObjectDict(items, owner=variable)
+    if owner.attributes:
+        raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object, changed")
+    where = owner.source.attribute("__dict__")
+    found = vm.look(vm.lazy(where, object.__getattribute__(owner.value, "__dict__")))
+    if not isinstance(found, DictVariable) or found in vm.effects.written:
+        raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object, changed")
+    vm.effects.fixed.update((variable, found))
+    return found
+
+
+def _cached(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Call:
+    """The function's value becomes an attribute of the instance's own, found first from then on."""
+    from .storing import write  # late: it builds on this
+
+    function = vm.lazy(entry.source.attribute("func"), entry.raw.func)
+    keep = lambda value: write(vm, owner, name, value)
+    return Call(function, [owner.variable], keep=keep)
 
 
 def _slot(vm: Interpreter, owner: Instance, raw: MemberDescriptorType) -> Variable:
@@ -241,7 +279,7 @@ def find_super(vm: Interpreter, owner: SuperVariable, name: str) -> Found:
         raise WouldRaise(AttributeError(f"'super' object has no attribute {name!r}", name=name))
     if owner.of_class:
         return through_class(vm, owner.cls, name, entry)
-    known = instance(vm, owner.owner)
+    known = asked(vm, owner.owner)
     if known is None:
         raise Break("attribute", name=name, what="a super object")
     return bound(vm, known, name, entry)
@@ -303,6 +341,8 @@ def _of_type(vm: Interpreter, owner: Constant, name: str, of_meta: Entry) -> Var
 def through_class(vm: Interpreter, cls: type, name: str, entry: Entry) -> Found:
     """What a class's entry gives when it is read through the class."""
     raw, kind = entry.raw, type(entry.raw)
+    if entry.written is not None:
+        return entry.written
     if kind is staticmethod:
         return vm.lazy(entry.source.attribute("__func__"), raw.__func__)
     if kind is classmethod:

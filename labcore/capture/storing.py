@@ -16,7 +16,18 @@ from ..guards.source import escape
 from .breaks import Break, WouldRaise
 from .classes import Classes, Entry, has_dictionary, is_fixed, static_entry
 from .objects import Instance, bound, own_attribute, special
-from .variables import Call, Constant, ObjectVariable, Variable
+from .variables import (
+    Call,
+    Constant,
+    DictVariable,
+    ListVariable,
+    NumberVariable,
+    ObjectVariable,
+    SetVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
 
 if TYPE_CHECKING:
     from .interpreter.core import Interpreter
@@ -102,6 +113,38 @@ def write(vm: Interpreter, owner: Instance, name: str, value: Variable | None) -
         del variable.attributes[name]
     else:
         variable.attributes[name] = value
+
+
+PLAIN_DATA = (
+    Constant,
+    NumberVariable,
+    TensorVariable,
+    TupleVariable,
+    ListVariable,
+    DictVariable,
+    SetVariable,
+)
+
+
+def store_in_class(vm: Interpreter, owner: Constant, name: str, value: Variable | None) -> None:
+    """cls.name = value, where that is plain data and the metaclass leaves it to `type`."""
+    cls, meta = owner.value, type(owner.value)
+    data, setter = vm.classes.entry(meta, name), vm.classes.entry(meta, "__setattr__")
+    known = None if value is None else vm.look(value)
+    binds = isinstance(known, Constant) and vm.classes.is_descriptor(known.value)
+    if (
+        not isinstance(known, PLAIN_DATA)
+        or binds
+        or is_fixed(cls)
+        or name.startswith("__")
+        or setter is None
+        or setter.where is not type
+        or data is not None
+    ):
+        raise Break("mutation", what=f"attribute {name!r} of class {cls.__name__}")
+    assert value is not None
+    vm.effects.add(f"setattr({{}}, {escape(repr(name))}, {{}})", owner, value)
+    vm.classes.write(cls, name, value)
 
 
 def setting(classes: Classes, cls: type, name: str) -> str:

@@ -97,8 +97,8 @@ def appends(x, seen=SEEN):
     return x + 1
 
 
-def writes_class_attribute(x):
-    Point.count = 1
+def writes_method(x):
+    Point.times = lambda self, k: self.x * k
     return x + 1
 
 
@@ -134,6 +134,14 @@ def with_block(x):
 def with_lock(x, lock=threading.Lock()):
     with lock:
         return x * 2
+
+
+def grouped(x):
+    try:
+        raise ExceptionGroup("two", [ValueError(1)])
+    except* ValueError:
+        y = x + 1
+    return y
 
 
 def local_class(x):
@@ -197,7 +205,7 @@ CASES = {
         lambda x: ({1: x}.__sizeof__(), x)[1],
         lambda x: (np.exp(0.0), x)[1],
     ],
-    "mutation": [writes_class_attribute],
+    "mutation": [writes_method],
     "varying-number": [spells],
     "inplace-operator": [
         lambda x: (x * WEIGHT).add_(1),
@@ -215,7 +223,8 @@ CASES = {
         lambda x: x * Point(2).double if False else DYNAMIC.abc * x,
         lambda x: DYNAMIC.abcd + x,
     ],
-    "opcode": [local_class],
+    "build-class": [local_class],
+    "opcode": [grouped],
     "deep-recursion": [deep],
     "too-long": [endless],
     "unused-division": [unused_division],
@@ -224,7 +233,11 @@ CASES = {
     "operation": [lambda x: str([x])],
 }
 # what the first call met, and what the handler does
-ALSO = {spells: {"side-effect-call"}, exception: {"side-effect-call"}}
+ALSO = {
+    grouped: {"new-exception", "exception-caught"},
+    spells: {"side-effect-call"},
+    exception: {"side-effect-call"},
+}
 
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)

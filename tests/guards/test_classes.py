@@ -229,3 +229,16 @@ def test_named_tuples_are_guarded_by_class_and_what_is_read():
     assert not watched(other(2, 3), ones())
     pair.a = property(lambda self: 9)
     assert not watched(pair(2, 3), ones())
+
+
+def test_an_attribute_that_is_only_asked_for():
+    def f(one, x):
+        one.own
+        return x + 1
+
+    child = family()[1]
+    watched = Watched(f)
+    one = child()
+    assert not watched(one, ones()) and watched(child(), ones())
+    del one.own
+    assert not watched(one, ones())

@@ -37,7 +37,7 @@ def _push(vm: Interpreter, frame: SymbolicFrame, found: Found, as_method: bool) 
         null: list[Variable] = [Constant(NULL)] if as_method else []
         frame.stack += [value, *null] if V13 else [*null, value]
 
-    if isinstance(found, Call) and not as_method and found.otherwise is None:
+    if isinstance(found, Call) and not as_method and found.plain:
         # Capture may stop inside of it: what it returns is all there is to push.
         call(vm, frame, found.function, found.args, found.kwargs)
     else:

@@ -41,7 +41,7 @@ from .exception_values import is_exception_class
 from .exceptions import make_exception
 from .fold import python_value
 from .generators import generator_method
-from .instances import call_class, makes_instances
+from .instances import TYPE_CALL, call_class, create, makes_instances
 from .iteration import all_items
 from .rules import RULES
 from .table import opcode
@@ -119,7 +119,7 @@ def call(
     result = _result(vm, function, args, kwargs)
     if result is None:  # it goes on in a frame, or has pushed something
         return
-    if isinstance(result, Call) and result.otherwise is None:
+    if isinstance(result, Call) and result.plain:
         call(vm, frame, result.function, result.args, result.kwargs)
     else:
         settled(vm, result, lambda vm, value: frame.stack.append(value))
@@ -158,6 +158,8 @@ def _call_constant(
         make_exception(vm, frame, function, args, kwargs)
     elif is_enum(function):
         frame.stack.append(call_enum(vm, function, args, kwargs))
+    elif function is TYPE_CALL and args and isinstance(vm.look(args[0]), Constant):
+        create(vm, frame, vm.look(args[0]).value, args[1:], kwargs)  # type: ignore[attr-defined]
     elif makes_instances(vm, function):
         call_class(vm, frame, function, args, kwargs)
     else:

@@ -53,7 +53,9 @@ def settled(
     """`then` with an attribute, once the function that gives it has been through."""
     if not isinstance(found, Call):
         return then(vm, found)
-    other, last = found.otherwise, rescue
+    other, last, keep = found.otherwise, rescue, found.keep
+    if keep is not None:
+        then = _keeping(keep, then)
     if other is not None:
         rescue = AttributeError, lambda vm: settled(vm, other, then, last)
     return call_then(vm, found.function, found.args, found.kwargs, then, rescue)
@@ -80,6 +82,14 @@ def _after(first: Continuation | None, depth: int, then: Continuation) -> Contin
         return _go_on(vm, depth, then)
 
     return both
+
+
+def _keeping(keep: Callable[[Variable], None], then: Continuation) -> Continuation:
+    def kept(vm: Interpreter, value: Variable) -> int | None:
+        keep(value)
+        return then(vm, value)
+
+    return kept
 
 
 def call_polyfill(

@@ -17,15 +17,18 @@ from ..classes import mro
 from ..frame import SymbolicFrame
 from ..variables import (
     Constant,
+    ListVariable,
     SliceVariable,
     TensorVariable,
+    TupleVariable,
     Variable,
 )
 from . import operators
+from .containers import subscript
 from .continuations import call_then
 from .control import on_truth
 from .core import Interpreter
-from .enums import as_number, computed
+from .enums import as_number, computed, is_member
 from .identity import same
 from .object_builtins import is_object, python_method
 from .operators import BINARY, COMPARE, UNARY, binary
@@ -244,15 +247,28 @@ def _item_method(vm: Interpreter, owner: Variable, name: str, what: str) -> Vari
     return own
 
 
+def _index_method(vm: Interpreter, owner: Variable, key: Variable) -> Variable | None:
+    """What tells a list or a tuple which item is meant."""
+    sequence = isinstance(owner, (ListVariable, TupleVariable))
+    return python_method(vm, key, "__index__") if sequence and not is_member(key) else None
+
+
 def _discard(vm: Interpreter, value: Variable) -> None:
     pass
 
 
-@on_objects("BINARY_SUBSCR", 2, 0)
+@on_objects("BINARY_SUBSCR", 2, 0, 1)
 def binary_subscr(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
     owner, key = operands
+    if not is_object(vm, owner):
+        index = _index_method(vm, owner, key)
+        if index is None:
+            frame.stack.append(subscript(vm, owner, key))
+            return None
+        push = lambda vm, value: frame.stack.append(subscript(vm, owner, value))
+        return call_then(vm, index, [], {}, push)
     own = _item_method(vm, owner, "__getitem__", "is not subscriptable")
     return call_then(vm, own, [key], {}, lambda vm, value: frame.stack.append(value))
 

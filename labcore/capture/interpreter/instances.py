@@ -10,10 +10,12 @@ make an object of attributes and nothing more.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from .. import objects, storing
 from ..breaks import Break, WouldRaise
+from ..bytecode import Instruction
 from ..classes import is_fixed, is_named_tuple, mro
 from ..frame import UNBOUND, SymbolicFrame, is_mark
 from ..variables import (
@@ -31,6 +33,7 @@ from .continuations import call_then
 from .core import Interpreter
 from .fold import python_value
 from .iteration import all_items, push
+from .table import opcode
 
 ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
 
@@ -41,8 +44,10 @@ def makes_instances(vm: Interpreter, value: Any) -> bool:
         return False
     if value is not object and is_fixed(value):
         return False
-    call = vm.classes.entry(type(value), "__call__")
-    return call is not None and call.where is type
+    return True
+
+
+TYPE_CALL = vars(type)["__call__"]
 
 
 def call_class(
@@ -52,7 +57,26 @@ def call_class(
     args: Args,
     kwargs: dict[str, Variable],
 ) -> int | None:
-    """cls(*args, **kwargs), as `type.__call__` does it."""
+    """cls(*args, **kwargs)."""
+    call = vm.classes.entry(type(cls), "__call__")
+    assert call is not None
+    if type(call.raw) is FunctionType:  # the metaclass has a say
+        function = vm.lazy(call.source, call.raw)
+        push = lambda vm, value: frame.stack.append(value)
+        return call_then(vm, function, [objects.class_constant(vm, cls), *args], kwargs, push)
+    if call.raw is not TYPE_CALL:
+        raise Break("new-object", name=cls.__name__)
+    return create(vm, frame, cls, args, kwargs)
+
+
+def create(
+    vm: Interpreter,
+    frame: SymbolicFrame,
+    cls: type,
+    args: Args,
+    kwargs: dict[str, Variable],
+) -> int | None:
+    """type.__call__(cls, *args, **kwargs): `__new__`, and `__init__` on what that makes."""
     new = vm.classes.entry(cls, "__new__")
     assert new is not None
     made = objects.class_constant(vm, cls)
@@ -120,7 +144,7 @@ def super_of(vm: Interpreter, cls: Variable, owner: Variable) -> SuperVariable:
     if isinstance(found, Constant) and issubclass(type(found.value), type):
         if any(place is after.value for place in mro(found.value)):
             return SuperVariable(after.value, found, found.value, True)
-    known = objects.instance(vm, found)
+    known = objects.asked(vm, found)
     if known is None:
         raise Break("operation", what=f"super of a {found.kind}")
     if not any(place is after.value for place in mro(known.cls)):
@@ -145,6 +169,11 @@ def _super(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable
 
 
 # ---- object's own methods, called by name or through super() -------------------------------------
+
+
+@opcode("LOAD_BUILD_CLASS")
+def load_build_class(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    raise Break("build-class")
 
 
 @rule(object.__new__)

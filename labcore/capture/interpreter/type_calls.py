@@ -5,8 +5,14 @@ Invariant: only exact answers: a class that decides by its own code, or a metacl
 
 from __future__ import annotations
 
+import abc
+import sys
+
+from ...guards import kinds
 from ..attributes import find, has_attribute, set_attribute
 from ..breaks import Break
+from ..classes import static_entry
+from ..objects import instance
 from ..polyfills import copies, methods
 from ..variables import (
     Call,
@@ -23,6 +29,8 @@ from .core import Interpreter
 from .fold import python_value
 from .type_of import type_of as type_of
 
+STDLIB = sys.stdlib_module_names
+
 
 @rule(type)
 def _type(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
@@ -37,7 +45,8 @@ def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
         return tuple(cls for item in value.items for cls in _classes(vm, item))
     if not isinstance(value, Constant) or not isinstance(value.value, type):
         raise Break("operation", what=f"isinstance with a {value.kind}")
-    if type(value.value).__instancecheck__ is not type.__instancecheck__:
+    checks = vm.classes.entry(type(value.value), "__instancecheck__")
+    if (checks is None or checks.where is not type) and not _is_abstract(value.value):
         raise Break(
             "operation",
             what=f"isinstance with {value.value.__name__}, which decides by its own code",
@@ -47,13 +56,35 @@ def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
 
 @rule(isinstance)
 def _isinstance(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    return Constant(issubclass(type_of(vm, args[0]), _classes(vm, args[1])))
+    return Constant(_is_subclass(vm, type_of(vm, args[0]), _classes(vm, args[1])))
+
+
+def _is_abstract(cls: type) -> bool:
+    """An abstract base class that leaves the decision to the standard library."""
+    hook = static_entry(cls, "__subclasshook__")[0]
+    known = hook is object or str(getattr(hook, "__module__", "")).split(".")[0] in STDLIB
+    return type(cls) is abc.ABCMeta and known
+
+
+def _is_subclass(vm: Interpreter, cls: type, others: tuple[type, ...]) -> bool:
+    """issubclass(cls, others), guarded where it can change: somebody may register a class."""
+    for other in others:
+        hit = issubclass(cls, other)
+        if type(other) is abc.ABCMeta:
+            names = [vm.builder.constant(kind, kind.__name__) for kind in (cls, other)]
+            code = f"{'' if hit else 'not '}issubclass({', '.join(names)})"
+            words = f"{cls.__name__} is {'no longer' if hit else 'now'} a {other.__name__}"
+            add = kinds.condition("SUBCLASS", cls.__name__, code, names[0], code, words, None)
+            vm.builder.add(add)
+        if hit:
+            return True
+    return False
 
 
 @rule(issubclass)
 def _issubclass(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     (cls,) = _classes(vm, args[0])
-    return Constant(issubclass(cls, _classes(vm, args[1])))
+    return Constant(_is_subclass(vm, cls, _classes(vm, args[1])))
 
 
 @rule(callable)
@@ -70,6 +101,13 @@ def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
     if len(args) == 3 and not has_attribute(vm, args[0], name):
         return args[2]
     return find(vm, args[0], name)
+
+
+@rule(vars)
+def _vars(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
+    if len(args) != 1 or instance(vm, vm.look(args[0])) is None:
+        raise Break("side-effect-call", name="vars()")
+    return find(vm, args[0], "__dict__")
 
 
 @rule(setattr)

@@ -31,6 +31,7 @@ from .values import (
     LiveIterator as LiveIterator,
     Mutable as Mutable,
     NamespaceVariable as NamespaceVariable,
+    ObjectDict as ObjectDict,
     ObjectVariable as ObjectVariable,
     SetVariable as SetVariable,
     SliceVariable as SliceVariable,

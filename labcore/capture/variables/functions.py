@@ -6,6 +6,7 @@ read, and guarded, when used.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
@@ -69,9 +70,16 @@ class SuperVariable(Variable):
 @dataclass(eq=False, slots=True)
 class Call:
     """No value yet: what this call of a Python function will give, once the interpreter has been
-    through it. `otherwise`: what is asked when it raises AttributeError."""
+    through it. `otherwise`: what is asked when it raises AttributeError; `keep` is told the value,
+    once there is one."""
 
     function: Variable
     args: list[Variable]
     kwargs: dict[str, Variable] = field(default_factory=dict)
     otherwise: Call | None = None
+    keep: Callable[[Variable], None] | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Is what it returns all there is to it?"""
+        return self.otherwise is None and self.keep is None

@@ -207,6 +207,13 @@ class ViewVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
+class ObjectDict(DictVariable):
+    """`owner.__dict__` of an object made inside: `items` are the owner's attributes themselves."""
+
+    owner: ObjectVariable = field(kw_only=True)
+
+
+@dataclass(eq=False, slots=True)
 class ObjectVariable(Mutable):
     """An object of class `cls`: from outside, its type guarded and each attribute when it is read;
     or made inside, and then without a value. `attributes` are those written inside, None a deleted
