@@ -390,6 +390,13 @@ CHANGES = (
 ARGUMENTS = (
     "if n == 2: y = x",
     "if n == 3: y = x.view(-1)",
+    "if n == 1: y = x[:1]",
+    "if n == 4: y = x.detach()",
+    "if n == 2: y.requires_grad_()",
+    "if n == 3: x.requires_grad_()",
+    "if n == 0: x = torch.ones(2, 2)[0]",
+    "if n == 1: x = torch.ones(2, 2).t()[0]",
+    "if n == 2: WEIGHT = WEIGHT.clone().requires_grad_()",
     "if n == 4: x = x.clone().requires_grad_()",
     "if n == 3: items = []",
     "if n == 1: d = {}",

@@ -46,7 +46,7 @@ _TEXTS: dict[str, str] = {
         @O(@T) | break observe(@T) | star(@T, *@L, k=@I) | star(**@D, k=@I) | operator.add(@T, @T)
         functools.partial(add, @T)(@T) | attempt(@T, @I) | guarded(@T, @I) | nests(@T, @I)
         break max(@TT, key=lambda $a: $a.sum().item()) | ($a := @T) + $a | @I and @T or @T
-        ($a[0] if ($a := @L) else @T) | deep(@T, @I % 4) | break (@T).add_(1) | (@T).new_zeros(2)
+        ($a[0] if ($a := @L) else @T) | deep(@T, @I % 4) | (@T).add_(1) | (@T).new_zeros(2)
         make(@I)(@T) | add(@T, b=@T) | add(b=@T, a=@T) | cached(@T) | raise getattr(@O, 'none')
         getattr(@O, 't') | (@O + @T).t | Sub(@T, @I).twice() | Box.twice(@O) | managed(@T, @I)
         raise helper(@T, @I) | 2 helper(@T, @I) | other(@T, k=@I) | 2 other(@T) | dispatch(@X)
@@ -54,6 +54,10 @@ _TEXTS: dict[str, str] = {
         maybe(@I, @T) or @T
         @N.a | @N[1] | star(*@N) | @O.doubled | functools.reduce(operator.mul, @TT) | sum(@N)
         (lambda a, /, *b, c=@T: a + c)(@T, @I) | @T if (lambda: @Q)() else @T | raise @N.c
+        (@T).double() | (@T).view(1, -1).sum(0) | (@T)[None].expand(2, -1)[0] | @T ** 2 | @T % 2
+        (@T).unsqueeze(0).squeeze(0) | torch.stack([@T, @T])[@I % 2] | torch.full_like(@T, @F)
+        (@T).clamp(min=@F) | torch.tensor([1.0, @F]) | (@T).flatten() | (@T).new_full((2,), @F)
+        (@T > @T).float() | (@T).amax() + @T | (@T).view(-1, 1) * (@T)[:1] | torch.arange(2) + @T
         -@O.t | +@T | (@T)[None][0] | @T + (lambda: @T)() | [*@TT][-1] | (@T, @I)[0]
     """,
     "Z": "3 (@T).sum() | (@T)[0] | (@T).mean() | @Z + @Z | @Z * @I | (@T).amax()",

@@ -171,15 +171,15 @@ Box.KIND = @I % 4
 ~O.t += 1
 # 0.5
 ~O.link = @O
-# 0.7 break leaves $a:T
+# 0.7 leaves $a:T
 $a = (@T).view(-1)
 &T.mul_(2)
 &T = &T + $a
-# 0.7 break
+# 0.7
 (@T).add_(@T)
-# 0.5 break
+# 0.5
 &T[0] = @F
-# 0.4 break
+# 0.4
 ~O.t.mul_(0.5)
 # 2
 LOG.append(@I)
@@ -555,9 +555,9 @@ $a = Pair(@T, @T)
 &N = &N._replace(a=@T)
 # 0.4 raise
 ~N.a = @T
-# 0.4 break
+# 0.4
 &T[@T > 0] = @F
-# 0.4 break
+# 0.4
 &T = (@T)[:1].add_(1) + &T
 # 0.5
 &T, &I = @T, @I % 5
@@ -598,6 +598,39 @@ def $f($t, /, $k, *, $o=@I):
     @function{$t:T,$k:I,$o:I}
     return $t * $k + nonlocal_
 &T = $f(@T, @I, $o=@I)
+# 0.7
+&T.copy_(@T)
+# 0.5
+&T = &T.relu_().add_(@F)
+# 0.7 leaves $a:T
+$a = (@T).detach()
+$a.mul_(@F)
+# 0.7
+$a = (&T)[:1]
+$a.add_(@I)
+&T = $a + &T
+# 0.5 raise
+&T[@I] = @Z
+# 0.5
+&T[:1] += @F
+# 0.5
+&T[...] = @T
+# 0.3
+(@T).zero_()
+# 0.6
+$a, $b = &T.view(-1), &T[None]
+$a.mul_(2)
+&T = $a + $b[0]
+# 0.5
+for $a in @L:
+    $a.mul_(@F)
+# 0.4
+~D['a'] = (@T).add_(1)
+# 0.4
+$a, $b = @TT
+$a.add_($b)
+$b.mul_($a)
+&T = $a - $b
 '''
 
 

@@ -18,6 +18,7 @@ from unittest.mock import patch
 import labcore as torch
 from labcore.compiler import disable, graph_break
 from labcore.compiler.exc import Unsupported
+from labcore.tensor import Tensor
 
 from .describing import Describer
 
@@ -65,6 +66,7 @@ class World:
             warnings.simplefilter("always")
             try:
                 outcome = "returned", function(*args, **kwargs)
+                _backward(outcome[1])
             except Exception as error:
                 outcome = "raised", error
         if isinstance(outcome[1], Unsupported):
@@ -84,7 +86,7 @@ class World:
             ],
             "world": self._world(),
             # A traceback keeps values that nobody needs any more only in eager's frames.
-            "closed": repr(self.scope.get("CLOSED")) if outcome[0] == "returned" else None,
+            "closed": outcome[0] == "returned" and sorted(self.scope.get("CLOSED", {}).items()),
         }
         return seen
 
@@ -94,6 +96,15 @@ class World:
     def _world(self) -> Any:
         names = [name for name in self.scope if name[0].isupper() and name != "CLOSED"]
         return [(name, self.describe(self.scope[name])) for name in names]
+
+
+def _backward(value: Any) -> None:
+    """The gradients of what is returned are to be seen, too."""
+    parts = list(value) if type(value) in (tuple, list) else [value]
+    for tensor in parts:
+        if isinstance(tensor, Tensor) and tensor.requires_grad and not tensor.is_leaf:
+            tensor.sum().backward()
+            return
 
 
 def compiled_source(source: str, path: str) -> CodeType:
