@@ -9,12 +9,14 @@ says why.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
 from .. import dtypes
 from ..ops import OPS
 from ..ops.dispatch import interpreting
+from ..shapes import SymNumber, hint
 from ..tensor import Tensor, factories, functions, modes, random
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
@@ -61,14 +63,25 @@ def _from_data(
     if _holds_a_tensor(data):
         raise Break("tensor-as-number", name="torch.tensor")
     with interpreting(None):  # eagerly
-        made = factories.tensor(data, dtype=dtype, device=device)
+        made = factories.tensor(_mapped(data, hint), dtype=dtype, device=device)
         numbers = made.flatten().tolist()
+    given: list[Any] = []
+    _mapped(data, given.append)
+    if any(isinstance(value, SymNumber) for value in given):  # which stay symbols
+        numbers = given
     if len(numbers) > MAX_DATA:
         raise Break("operation", what=f"torch.tensor() of more than {MAX_DATA} numbers")
     flat = [factories.full((), value, dtype=made.dtype) for value in numbers]
     if not flat:
         return factories.zeros(tuple(made.shape), dtype=made.dtype)
     return OPS["stack"](flat).reshape(tuple(made.shape)) if made.ndim else flat[0]
+
+
+def _mapped(data: Any, function: Callable[[Any], Any]) -> Any:
+    """Nested sequences, with each number replaced."""
+    if isinstance(data, (list, tuple)):
+        return [_mapped(item, function) for item in data]
+    return function(data)
 
 
 def _holds_a_tensor(data: Any) -> bool:

@@ -160,12 +160,14 @@ class Memory:
         for root, _, _ in self.overwritten():
             written = self.tracer.stand_ins[root].variable
             others = [t for t in looker.tensors if t is not written]
-            if self._recorded() or not apart(written.value, *(t.value for t in others)):
+            free = writable(written.value) and apart(written.value, *(t.value for t in others))
+            if self._recorded() or not free:
                 stop = Break("inplace-operator", name="of an input", pure="add")
                 stop.step = self.writes[root][0]
                 raise stop
             if not mode.inference:
                 looker.recordable(written, self.writes[root][0])
+            _guard_writable(looker, written)
             if others:
                 _guard_apart(looker, written, others)
 
@@ -179,6 +181,20 @@ def _guard_apart(looker: Looker, written: TensorVariable, others: list[TensorVar
     looker.builder.add(
         kinds.condition("NO_TENSOR_ALIASING", name, code, written.home, expected, words, None)
     )
+
+
+def _guard_writable(looker: Looker, written: TensorVariable) -> None:
+    assert written.source is not None
+    name, home = written.source.name, written.home
+    code = f"{looker.builder.constant(writable, 'writable')}({home})"
+    words = f"{name!r} is a view of a tensor that requires grad now"
+    expected = "no view of what requires grad"
+    looker.builder.add(kinds.condition("TENSOR_MATCH", name, code, home, expected, words, None))
+
+
+def writable(tensor: Tensor) -> bool:
+    """Can no gradient be wanted of what the tensor is a view of?"""
+    return tensor._base is None or not tensor._base._requires_grad
 
 
 def apart(written: Tensor, *others: Tensor) -> bool:

@@ -299,3 +299,20 @@ def test_random_programs(block):
         assert outcomes[0] == outcomes[1], text
         captured += counter.frame_count == 1
     assert captured >= 18
+
+
+def test_a_view_of_what_requires_grad_now_is_refused_as_eagerly():
+    def f(y):
+        y += 1
+        return y * 2
+
+    compiled = torch.compile(f, backend="eager")
+    plain = torch.ones(2)
+    assert compiled(plain).tolist() == [4, 4]
+    view = plain.view(2)
+    assert compiled(view).tolist() == [6, 6]
+    plain.requires_grad_()
+    for call in (compiled, torch.compile(f, backend="eager")):
+        with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
+            call(view)
+    assert view.tolist() == [3, 3]

@@ -222,3 +222,15 @@ def test_a_length_that_is_fixed_and_grows_again():
     compiled = torch.compile(texts, backend="eager")
     for start in (0, 3, 6):
         assert compiled(torch.ones(2)) == [str(start + n) for n in (1, 2, 3)]
+
+
+def test_a_tensor_of_a_number_that_varies():
+    def made(n):
+        return torch.tensor(n), torch.tensor([n, 2]), torch.tensor([[n]], dtype=torch.float64)
+
+    compiled = torch.compile(made, backend="eager", fullgraph=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # contradictions, and the recompile limit
+        for n in (*range(12), 0.5, 1.5, -0.0, 2.5):
+            for got, expected in zip(compiled(n), made(n)):
+                same(expected, got, ())
