@@ -145,3 +145,20 @@ def test_a_cache_is_kept_where_leaving_it_out_would_show():
     assert first is second and SEEN == [1]
     for function in (lambda x: cached([1]), lambda x: functools.partial(3), lambda x: Pair()):
         check(function, x4())
+
+
+def test_names_that_hide_in_the_dictionary_of_what_is_wrapped():
+    def named(x):
+        return x
+
+    vars(named)["__name__"] = "hidden"
+
+    def wraps(x):
+        @functools.wraps(named)
+        def inner(x):
+            return x
+
+        return vars(inner), inner.__name__
+
+    x = torch.ones(2)
+    assert torch.compile(wraps, backend="eager")(x) == wraps(x)

@@ -123,6 +123,8 @@ def _update_wrapper(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) ->
     if len(args) > 2 or not functions or wrapped.annotated or _is_generic(wrapped.value):
         raise Break("unknown-call", name="functools.update_wrapper()")
     own = wrapped.attributes if wrapped.value is None else vars(wrapped.value)
+    if wrapped.value is not None and not own.keys().isdisjoint(COPIED):  # hidden in __dict__
+        raise Break("unknown-call", name="functools.update_wrapper()")
     for name in (*COPIED, *(key for key in own if key not in COPIED)):
         set_attribute(vm, wrapper, name, attribute(vm, wrapped, name))
     if wrapped.source is not None:
