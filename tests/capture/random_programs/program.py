@@ -11,7 +11,8 @@ import textwrap
 import warnings
 from random import Random
 
-from .definitions import ARGUMENTS, CHANGES, IMPORTS, used_by
+from .changes import ARGUMENTS, CHANGES
+from .definitions import IMPORTS, used_by
 from .expressions import EXPRESSIONS, LEAVES
 from .statements import STATEMENTS
 from .writer import Scope, Template, Writer
