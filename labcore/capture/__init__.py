@@ -12,6 +12,8 @@
     classes.py, objects.py, attributes.py       attributes, as CPython finds them
     binding.py, callables.py                    Python's rules of calls
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
+    polyfills/        builtins in Python, read like the user's code
+    peeking.py, remaking.py                     real iterators, read and made
     exit.py           making the result
     breaks.py         every reason to stop
     region.py         all of it put together

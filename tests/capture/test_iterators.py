@@ -217,3 +217,23 @@ def test_what_a_list_only_keeps_is_not_looked_at() -> None:
             compiled(torch.ones(2), value, out)
     assert out == [1.5, 2.5, "three"]
     assert len(story.of(trace.GraphCaptured)) == 1
+
+
+WRONG = [
+    "itertools.islice([1], -1)", "itertools.islice([1], 0, 1, 0)",
+    "itertools.product([1], repeat=-1)",
+    "itertools.combinations([1], -1)", "itertools.permutations([1], -1)", "itertools.tee([1], -1)",
+    "itertools.repeat(1, 'a')", "list(zip([1], [1, 2], strict=True))", "max([])", "sum(['a'])",
+    "next(iter([]))", "list(map(lambda i: 1 // i, [1, 0]))", "enumerate(5)", "zip(5)", "map(5)",
+    "sorted([1, 'a'])", "min(1, 'a')", "all(5)", "itertools.starmap(pow, [1]).__next__()",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_what_is_wrong_is_said_in_the_same_words(text) -> None:
+    body = f" try: return {text}\n except Exception as e: return type(e), str(e), x + 1"
+    source = f"def f(x):\n{body}"
+    scope = {"itertools": itertools}
+    exec(source, scope)
+    expected, found = scope["f"](torch.ones(2)), torch.compile(scope["f"])(torch.ones(2))
+    assert plain(found) == plain(expected)

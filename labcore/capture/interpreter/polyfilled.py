@@ -27,9 +27,13 @@ from ..variables import Call, Constant, FunctionVariable, Variable
 # Modules that define everything in Python first, and then take what C has of it.
 HAVE_TWINS = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect"}
 FUNCTOOLS = ("reduce",)
+OTHER_WORDS = ("heappop", "heapreplace")  # their Python says something else of an empty heap
 # Which a rule computes, where it can.
 PRIMITIVES = frozenset(
-    map(id, (reductions.order, reductions.is_number, copies.is_atom, methods.refuse))
+    map(
+        id,
+        (reductions.order, reductions.is_number, copies.is_atom, methods.refuse, selections.check),
+    )
 )
 
 
@@ -46,7 +50,7 @@ def polyfill(function: Any) -> FunctionType | None:
         found = reductions.cmp_to_key
     elif module == "_functools" and name in FUNCTOOLS:
         found = twin("functools", module)[name]
-    elif module in HAVE_TWINS:
+    elif module in HAVE_TWINS and name not in OTHER_WORDS:
         found = twin(HAVE_TWINS[module], module).get(name)
     elif function == itertools.chain.from_iterable:
         found = selections.from_iterable

@@ -12,7 +12,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ..breaks import Break
-from ..polyfills import reductions as polyfills
+from ..polyfills import reductions as polyfills, selections
 from ..variables import (
     Call,
     Constant,
@@ -123,3 +123,16 @@ def _order(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable | Call:
         lambda reverse: sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse),
         args[1],
     )
+
+
+@rule(selections.check)
+def _check(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
+    function = vm.look(args[0])
+    assert isinstance(function, Constant)
+
+    def call(*values: Any) -> None:
+        count = len(values) - len(kwargs)
+        function.value(*values[:count], **dict(zip(kwargs, values[count:])))
+
+    given = [*args[1:], *kwargs.values()]
+    return folded(vm, f"{function.value.__name__}()", call, *given)

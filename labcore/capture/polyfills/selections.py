@@ -3,10 +3,23 @@ at once; the others ask for an item when one is wanted."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 MISSING: Any = object()
+real_combinations: Any = itertools.combinations
+real_combinations_with_replacement: Any = itertools.combinations_with_replacement
+real_islice: Any = itertools.islice
+real_permutations: Any = itertools.permutations
+real_product: Any = itertools.product
+real_repeat: Any = itertools.repeat
+real_tee: Any = itertools.tee
+real_batched: Any = getattr(itertools, "batched", None)  # since 3.12
+
+
+def check(function: Any, *args: Any, **names: Any) -> None:
+    """Raise what the function in C raises for such arguments: a rule calls it while capturing."""
 
 
 def accumulate(iterable: Any, func: Any = None, *, initial: Any = None) -> Iterator:
@@ -145,11 +158,10 @@ def grouped(iterator: Iterator, key: Any) -> Iterator:
 
 
 def islice(iterable: Any, /, *bounds: Any) -> Iterator:
-    part = slice(*bounds)  # refuses what islice refuses
+    check(real_islice, (), *bounds)
+    part = slice(*bounds)
     start = 0 if part.start is None else part.start
     step = 1 if part.step is None else part.step
-    if start < 0 or step < 1 or part.stop is not None and part.stop < 0:
-        raise ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
     return sliced(iter(iterable), start, part.stop, step, 0)
 
 
@@ -183,7 +195,10 @@ def paired(iterator: Iterator) -> Iterator:
 
 
 def repeat(object: Any, times: Any = MISSING) -> Iterator:
-    return repeated(object, None if times is MISSING else times)
+    if times is MISSING:
+        return repeated(object, None)
+    check(real_repeat, (), times)
+    return repeated(object, times)
 
 
 def repeated(object: Any, times: Any) -> Iterator:
@@ -203,6 +218,7 @@ def star_mapped(function: Any, it: Iterator) -> Iterator:
 
 
 def tee(iterable: Any, n: Any = 2, /) -> tuple:
+    check(real_tee, (), n)
     iterator = iter(iterable)
     seen: list = []
     return tuple([shared(iterator, seen) for _ in range(n)])
@@ -241,8 +257,7 @@ def zipped_longest(iterators: list, fill: Any) -> Iterator:
 
 
 def batched(iterable: Any, n: Any, *, strict: Any = False) -> Iterator:
-    if n < 1:
-        raise ValueError("n must be at least one")
+    check(real_batched, (), n)
     return batches(iter(iterable), n, strict)
 
 
@@ -265,6 +280,7 @@ def batches(iterator: Iterator, size: int, strict: Any) -> Iterator:
 
 
 def product(*iterables: Any, repeat: Any = 1) -> Iterator:
+    check(real_product, repeat=repeat)
     return products([tuple(iterable) for iterable in iterables] * repeat)
 
 
@@ -279,6 +295,7 @@ def products(pools: list) -> Iterator:
 
 def permutations(iterable: Any, r: Any = None) -> Iterator:
     pool = tuple(iterable)
+    check(real_permutations, (), r)
     return arrangements(pool, len(pool) if r is None else r)
 
 
@@ -292,11 +309,15 @@ def arrangements(pool: tuple, count: int) -> Iterator:
 
 
 def combinations(iterable: Any, r: Any) -> Iterator:
-    return choices(tuple(iterable), r, 1)
+    pool = tuple(iterable)
+    check(real_combinations, (), r)
+    return choices(pool, r, 1)
 
 
 def combinations_with_replacement(iterable: Any, r: Any) -> Iterator:
-    return choices(tuple(iterable), r, 0)
+    pool = tuple(iterable)
+    check(real_combinations_with_replacement, (), r)
+    return choices(pool, r, 0)
 
 
 def choices(pool: tuple, count: int, after: int) -> Iterator:
