@@ -30,6 +30,7 @@ from .variables import (
     Lazy,
     ListVariable,
     MethodVariable,
+    ModeVariable,
     ObjectDict,
     ObjectVariable,
     SetVariable,
@@ -96,6 +97,8 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
     owner = as_constant(vm.looker.numbers, owner)
+    if isinstance(owner, ModeVariable):
+        return vm.modes.read(name)
     if isinstance(owner, GeneratorVariable) and name in GENERATOR_METHODS:
         return MethodVariable(owner, name)
     if isinstance(owner, Constant):
@@ -122,6 +125,10 @@ def set_attribute(
     """variable.name = value, or None: del variable.name; or the call that does it."""
     owner = vm.look(variable)
     found = objects.instance(vm, owner)
+    if isinstance(owner, ModeVariable):
+        vm.changed()
+        vm.modes.write(name, None if value is None else vm.look(value), vm.step)
+        return None
     if isinstance(owner, ExceptionVariable):
         from .interpreter.exception_values import sets_fact  # late: it needs this
 

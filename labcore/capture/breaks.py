@@ -172,6 +172,12 @@ REASONS: dict[str, Reason] = {
         "Entering and leaving a context runs its own code, which capture does not follow.",
         "Put the with statement around the call of the compiled function.",
     ),
+    "grad-mode": Reason(
+        "operator {name} under another {what} than the one at the beginning",
+        "A graph runs under one mode. Capture cuts off what a no_grad block computes; it neither "
+        "records what the call would not, nor follows views and inference tensors through a block.",
+        "Put the block around the call of the compiled function.",
+    ),
     "disabled-call": Reason(
         "call of {name}, which is under compiler.disable",
         "{reason}",

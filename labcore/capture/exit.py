@@ -23,6 +23,7 @@ from .frame import POLYFILLS, UNBOUND, SymbolicFrame
 from .keys import key_variable
 from .looking import Looker
 from .memory import Memory
+from .modes import Modes
 from .remaking import is_ours, remade
 from .storing import setting
 from .variables import (
@@ -59,9 +60,15 @@ class Exit:
     to their names."""
 
     def __init__(
-        self, builder: GuardBuilder, looker: Looker, memory: Memory, born: dict[Variable, int]
+        self,
+        builder: GuardBuilder,
+        looker: Looker,
+        memory: Memory,
+        modes: Modes,
+        born: dict[Variable, int],
     ) -> None:
-        self.builder, self.looker, self.memory, self.born = builder, looker, memory, born
+        self.memory, self.modes = memory, modes
+        self.builder, self.looker, self.born = builder, looker, born
         self.outputs: dict[Node, str] = {}
         self.lines: list[str] = []
         self._made: dict[Variable, str] = {}
@@ -75,6 +82,7 @@ class Exit:
         self._replay()
         text = self.build(variable)
         self._fill_all()
+        self._switch_modes()
         return text
 
     def stop(self, frames: list[SymbolicFrame], given: int) -> str:
@@ -93,12 +101,17 @@ class Exit:
                 fast = [Constant(UNBOUND) if v in dead else v for v in frame.fast]
                 texts.append(self._frame(frame, fast))
         self._fill_all()
+        self._switch_modes()
         self.lines += writes
         kept = sum(bool(frame.home) for frame in frames)
         if given:
             self.lines += [f"leave(F, {kept})"] if kept < given else []
             self.lines += [f"F.append({text})" for text in texts[kept:]]
         return f"[{', '.join(texts)}]"
+
+    def _switch_modes(self) -> None:
+        if self.modes.changed:
+            self.lines.append(self.modes.statement())
 
     def _dead(self, frame: SymbolicFrame) -> set[Variable]:
         """What was made inside and nobody will read again need not be made for real."""

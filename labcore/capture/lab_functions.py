@@ -19,7 +19,6 @@ from ..ops.dispatch import interpreting
 from ..shapes import SymNumber, hint
 from ..tensor import Tensor, factories, functions, modes, random
 from ..tensor.methods import Methods
-from ..tensor.modes import mode
 from .breaks import Break
 from .callables import Meaning, means, means_constant, means_operator
 from .numbers import lifted
@@ -104,8 +103,8 @@ def _install() -> None:
     for name in NEEDS_NUMBERS:
         means(getattr(functions, name), _stops("tensor-to-python", name=name))
     means(factories.tensor, lambda vm, called, *call: vm.operators.call(_from_data, *call))
-    means_constant(modes.is_grad_enabled, lambda: mode.grad)
-    means_constant(modes.is_inference_mode_enabled, lambda: mode.inference)
+    means(modes.is_grad_enabled, lambda vm, *call: vm.modes.read("grad"))
+    means(modes.is_inference_mode_enabled, lambda vm, *call: vm.modes.read("inference"))
     means_constant(functions.get_default_dtype, lambda: dtypes.default)
     means(functions.is_floating_point, _of_tensor(lambda meta: meta.dtype.is_floating_point))
     means(functions.numel, _of_tensor(lambda meta: meta.numel))
@@ -128,9 +127,8 @@ def tensor_method_name(function: FunctionType) -> str | None:
 
 def is_of_the_lab(function: FunctionType) -> bool:
     """Does it belong to the rooms whose code works on arrays, which capture does not read?"""
-    return str(function.__globals__.get("__name__", "")).startswith(
-        ("labcore.tensor", "labcore.ops")
-    )
+    module = str(function.__globals__.get("__name__", ""))
+    return module.startswith(("labcore.tensor", "labcore.ops")) and module != modes.__name__
 
 
 _install()

@@ -39,6 +39,7 @@ from .variables import (
     ListVariable,
     LiveIterator,
     MethodVariable,
+    ModeVariable,
     Mutable,
     NamespaceVariable,
     ObjectVariable,
@@ -84,6 +85,8 @@ class Looker(Contents):
     def look(self, variable: Variable) -> Variable:
         if not isinstance(variable, Lazy):
             return variable
+        if variable.value is mode:
+            return ModeVariable(home="mode")
         if variable.seen is None:
             variable.seen = self._look(variable.source, variable.value)
         return variable.seen

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from ..devices import device
 from ..dtypes import dtype
 from ..graph import Graph, Node, TensorMeta, map_nodes
-from ..ops import Op, Tracer
+from ..ops import OPS, Op, Tracer
 from ..ops.arguments import check_arguments
 from ..ops.dispatch import interpreting
 from ..tensor import Tensor
@@ -29,6 +29,7 @@ from ..tensor.nodes import MAKES_ANEW
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise
 from .memory import Memory
+from .modes import Modes
 from .numbers import lifted
 from .skipping import is_skipped
 from .variables import (
@@ -111,9 +112,12 @@ class Traced(Methods):
 class CaptureTracer(Tracer):
     """Takes and gives stand-ins; refuses operators that do more than compute a new tensor."""
 
-    def __init__(self, graph: Graph, changed: Callable[[], None]) -> None:
+    def __init__(
+        self, graph: Graph, changed: Callable[[], None], modes: Modes | None = None
+    ) -> None:
         super().__init__(graph)
-        self.memory = Memory(self, changed)
+        self.memory, self.modes = Memory(self, changed), modes or Modes()
+        self.leaf_written = False  # a tensor that requires grad was changed in place
         self.stand_ins: dict[Node, Traced] = {}
         self.step = 0
         self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
@@ -128,11 +132,17 @@ class CaptureTracer(Tracer):
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
         if op.mutates:
+            self.leaf_written |= args[0].requires_grad
+            self._check_writes(op)
             self.memory.write(op, _nodes(args), _nodes(kwargs))
             return args[0]
+        self._check_writes(op)
         # A view is of the tensor itself, whatever is in it now.
         read = _itself if op.alias else self.memory.read
         result = super().call(op, map_nodes(_nodes(args), read), map_nodes(_nodes(kwargs), read))
+        if self.modes.changed and self._is_cut_off(op, result):
+            op = OPS["_stop_gradient"]
+            result = super().call(op, (result,), {})
         self.steps[result] = self.step
         meta = result.meta = self._with_grad(op, result)
         return self.stand_in(result, TensorVariable(meta, result))
@@ -151,6 +161,30 @@ class CaptureTracer(Tracer):
         if node not in self.stand_ins:
             self.stand_ins[node] = Traced(node, variable)
         return self.stand_ins[node]
+
+    def _check_writes(self, op: Op) -> None:
+        """What a no_grad block wrote into a tensor is still that tensor's, whose gradient an
+        operator after it may be asked for."""
+        if self.modes.changed and self.leaf_written:
+            stop = Break("grad-mode", name=op.name, what="grad mode")
+            stop.step = self.modes.switched
+            raise stop
+
+    def _is_cut_off(self, op: Op, node: Node) -> bool:
+        """Would it be recorded under the flags of the region's beginning, and is not to be?
+
+        Raises Break for what a graph cannot do under those."""
+        inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
+        assert node.meta is not None
+        if mode.inference != self.modes.entry["inference"]:
+            raise Break("grad-mode", name=op.name, what="inference mode")
+        if not inputs or not node.meta.dtype.is_floating_point or op.kind in MAKES_ANEW:
+            return False
+        if op.alias or op.opaque or mode.grad:
+            stop = Break("grad-mode", name=op.name, what="grad mode")
+            stop.step = self.modes.switched if mode.grad else None  # the next region may record it
+            raise stop
+        return True
 
     def _with_grad(self, op: Op, node: Node) -> TensorMeta:
         """requires_grad as eager would have it: floating point, computed from something that
@@ -185,7 +219,8 @@ class OperatorCalls:
 
     def __init__(self, vm: Interpreter) -> None:
         self.vm = vm
-        self.tracer = CaptureTracer(Graph(), lambda: vm.changed())
+        self.modes = Modes()
+        self.tracer = CaptureTracer(Graph(), lambda: vm.changed(), self.modes)
         self.placeholders: list[TensorVariable] = []
 
     def method(
@@ -214,7 +249,7 @@ class OperatorCalls:
         code = self.vm.frames[-1].code
         self.tracer.skipping = code.co_qualname if is_skipped(code) else None
         try:
-            with interpreting(self.tracer):
+            with interpreting(self.tracer), self.modes.in_force():
                 result = function(*given, **named)
         except (Break, WouldRaise):
             raise

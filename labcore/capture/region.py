@@ -158,7 +158,7 @@ def _region(vm: Interpreter) -> Region:
             left = Break("generator", name=generator.function.code.co_qualname)
             left.step = vm.born.get(generator)
             raise left
-    way_out = Exit(builder, vm.looker, vm.operators.tracer.memory, vm.born)
+    way_out = Exit(builder, vm.looker, vm.operators.tracer.memory, vm.modes, vm.born)
     if stop is None:
         assert captured.result is not None
         last = f"return RETURN, {way_out.finish(captured.result)}"

@@ -126,8 +126,8 @@ def catching(x):
         return x
 
 
-def with_block(x):
-    with torch.no_grad():
+def under_inference_mode(x):
+    with torch.inference_mode():
         return x * 2
 
 
@@ -217,7 +217,8 @@ CASES = {
     "exception": [exception],
     "new-exception": [new_exception],
     "new-object": [lambda x: (Finalized(), x)[1]],
-    "context-manager": [with_block, with_lock],
+    "grad-mode": [under_inference_mode],
+    "context-manager": [with_lock],
     "exception-caught": [catching],
     "attribute": [
         lambda x: x * Point(2).double if False else DYNAMIC.abc * x,

@@ -19,6 +19,7 @@ from . import (
     attribute_access as attribute_access,
     calls as calls,
     containers as containers,
+    contexts as contexts,
     control as control,
     exceptions as exceptions,
     generators as generators,

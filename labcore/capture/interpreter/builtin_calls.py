@@ -15,7 +15,6 @@ from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from ...ops import Op
-from ...tensor import modes
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
 from ..polyfills import iterators, methods, selections
@@ -58,7 +57,6 @@ def _builtins(names: str) -> list[Any]:
 
 
 EFFECTS = frozenset(map(id, _builtins(EFFECT_NAMES)))
-MODES = (modes.no_grad, modes.enable_grad, modes.inference_mode, modes.set_grad_enabled)
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 # Methods of builtin containers that an instruction or a builtin means.
 SPECIAL_METHODS = {
@@ -98,8 +96,6 @@ def call_builtin(
         return fold_call(vm, function, args, kwargs)
     if not callable(function):
         raise WouldRaise(TypeError(f"{name!r} object is not callable"))
-    if any(function is cls for cls in MODES):
-        raise Break("context-manager")
     if issubclass(type(function), type):
         error = issubclass(function, BaseException)
         raise Break("exception" if error else "new-object", name=name)

@@ -16,7 +16,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import ON_THE_STACK, V13, Instruction
 from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
-from ..lab_functions import is_of_the_lab, tensor_method_name
+from ..lab_functions import tensor_method_name
 from ..numbers import lifted
 from ..substitutes import substitute_of
 from ..variables import (
@@ -183,10 +183,9 @@ def _substituted(vm: Interpreter, function: Variable) -> Variable:
 
 
 def _leaves_a_context(function: Variable) -> bool:
-    """The `__exit__` of a context manager in C or of the lab's, which no bytecode tells of."""
-    if isinstance(function, MethodVariable) and isinstance(function.function, FunctionVariable):
-        inner = function.function
-        return function.name == "__exit__" and inner.value and is_of_the_lab(inner.value)
+    """The `__exit__` of a context manager in C, which no bytecode tells of."""
+    if isinstance(function, MethodVariable):
+        return function.name == "__exit__" and isinstance(function.function, Constant)
     return isinstance(function, Constant) and getattr(function.value, "__name__", "") == "__exit__"
 
 

@@ -215,13 +215,3 @@ def advance(vm: Interpreter, iterator: IteratorVariable) -> Variable | None:
         return iterator.advance()
     except (ValueError, RuntimeError) as error:
         raise WouldRaise(error) from None
-
-
-@opcode("WITH_EXCEPT_START")
-def with_except_start(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    raise Break("context-manager")
-
-
-@opcode("BEFORE_WITH", "BEFORE_ASYNC_WITH")
-def before_with(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    raise Break("context-manager")

@@ -80,7 +80,7 @@ class Interpreter:
     ) -> None:
         self.builder, self.operators = builder, OperatorCalls(self)
         self.looker = Looker(builder, varying, self.operators.tracer.graph)
-        self.classes = self.looker.classes
+        self.classes, self.modes = self.looker.classes, self.operators.modes
         self.reals, self.halt = reals, halt
         self.halt_step = None if halt is None else halt.step
         self.maybe_unbound: set[Variable] = set()
@@ -226,7 +226,7 @@ class Interpreter:
             except Break as stop:
                 frame.stack = stop.half_done or stack
                 if self.effects.count != changes:  # it had begun: a new attempt stops before it
-                    stop.step = self.step
+                    stop.step = self.step if stop.step is None else min(stop.step, self.step)
                 return self._before_whole_instructions(stop)
             if self.result is not None:
                 return None

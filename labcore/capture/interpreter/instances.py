@@ -13,6 +13,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from ...tensor import modes
 from .. import objects, storing
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
@@ -42,7 +43,7 @@ def makes_instances(vm: Interpreter, value: Any) -> bool:
     """Is it a class whose calls are `type.__call__`'s to answer, and its making ours to follow?"""
     if not issubclass(type(value), type) or issubclass(value, BaseException):
         return False
-    if value is not object and is_fixed(value):
+    if value is not object and is_fixed(value) and value.__module__ != modes.__name__:
         return False
     return True
 

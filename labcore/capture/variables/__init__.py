@@ -29,6 +29,7 @@ from .values import (
     Lazy as Lazy,
     ListVariable as ListVariable,
     LiveIterator as LiveIterator,
+    ModeVariable as ModeVariable,
     Mutable as Mutable,
     NamespaceVariable as NamespaceVariable,
     ObjectDict as ObjectDict,

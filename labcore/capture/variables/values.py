@@ -135,6 +135,11 @@ class IdVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
+class ModeVariable(Variable):
+    """The lab's flags for grad mode and inference mode; their values are the region's `modes`."""
+
+
+@dataclass(eq=False, slots=True)
 class SliceVariable(Variable):
     """`start:stop:step` in a subscript."""
 

@@ -29,28 +29,24 @@ def _scaled(log):
         log.append("out")
 
 
-@pending("context-manager: a with statement")
 def no_grad(x):
     with torch.no_grad():
         y = x * 2
     return y + 1, torch.is_grad_enabled()
 
 
-@pending("context-manager: a with statement")
 def enable_grad(x):
     with torch.no_grad(), torch.enable_grad():
         inside = torch.is_grad_enabled()
     return x * inside
 
 
-@pending("context-manager: a with statement")
 def set_grad_enabled(x, flag):
     with torch.set_grad_enabled(not flag):
         y = x + 1
     return y, torch.is_grad_enabled()
 
 
-@pending("context-manager: a with statement")
 def grad_mode_called(x):
     before = torch.is_grad_enabled()
     torch.set_grad_enabled(False)
@@ -68,13 +64,11 @@ def grad_decorator(x):
     return f(x)
 
 
-@pending("new-object: an object of class nullcontext is made; context-manager: a with s...")
 def null_context(x):
     with contextlib.nullcontext(3) as n:
         return x * n
 
 
-@pending("new-object: an object of class _GeneratorContextManager is made; context-mana...")
 def context_manager_function(x):
     log = []
     with _scaled(log) as n:
@@ -82,14 +76,12 @@ def context_manager_function(x):
     return x, log
 
 
-@pending("new-object: an object of class _Noted is made; context-manager: a with statem...")
 def own_class(x):
     with _Noted() as noted:
         x = x + len(noted.log)
     return x, noted.log
 
 
-@pending("new-object: an object of class _Noted is made; context-manager: a with statem...")
 def suppressing(x):
     noted = _Noted(suppress=True)
     with noted:
@@ -98,7 +90,6 @@ def suppressing(x):
     return x, noted.log
 
 
-@pending("new-object: an object of class _Noted is made; context-manager: a with statem...")
 def exception_passes_through(x):
     noted = _Noted()
     try:
@@ -109,28 +100,24 @@ def exception_passes_through(x):
     return x, noted.log
 
 
-@pending("new-object: an object of class suppress is made; context-manager: a with stat...")
 def contextlib_suppress(x):
     with contextlib.suppress(ZeroDivisionError):
         x = x + 1 // 0
     return x
 
 
-@pending("new-object: an object of class _Noted is made; context-manager: a with statem...")
 def two_managers(x):
     with _Noted() as a, _Noted() as b:
         x = x * 2
     return x, a.log, b.log
 
 
-@pending("new-object: an object of class _GeneratorContextManager is made; context-mana...")
 def return_inside(x):
     log = []
     with _scaled(log):
         return x + 1, log
 
 
-@pending("new-object: an object of class _Noted is made; context-manager: a with statem...")
 def nested_with_loop(x):
     noted = _Noted()
     for i in range(2):
