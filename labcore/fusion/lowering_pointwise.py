@@ -100,7 +100,7 @@ rule("square", "input", lambda dtype, a: ops.mul(a, a), lambda x: result_type(x,
 rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a), float_type)
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
 rule("clone", "input", lambda dtype, a, contiguous=False: a)
-rule("stop_gradient", "input", lambda dtype, a: a)
+rule("_stop_gradient", "input", lambda dtype, a: a)
 rule("_to_copy", "input", lambda _, a, dtype: ops.to_dtype(a, dtype))
 rule(
     "copy", "src", lambda _, a, input: ops.to_dtype(a, input.meta.dtype)

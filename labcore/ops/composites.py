@@ -63,7 +63,7 @@ to_copy = _copy_op("_to_copy", _to_meta)
 
 # In a graph, under no_grad: what it gives is no longer connected with what it was computed from.
 stop_gradient = register(
-    "stop_gradient", "factory", lambda input: input, lambda input: input.with_grad(False)
+    "_stop_gradient", "factory", lambda input: input, lambda input: input.with_grad(False)
 )
 
 
