@@ -27,11 +27,13 @@ from .calls import call
 from .core import Interpreter
 from .table import opcode
 
+COMPILER = __name__.partition(".")[0] + ".compiler"
+
 
 @opcode("BEFORE_WITH")
 def before_with(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     manager = vm.look(frame.stack.pop())
-    if not isinstance(manager, ObjectVariable):
+    if not isinstance(manager, ObjectVariable) or _is_the_compilers(manager.cls):
         raise Break("context-manager")
     enter, leave = (_method(vm, manager, name) for name in ("__enter__", "__exit__"))
     if enter is None or leave is None:
@@ -40,6 +42,11 @@ def before_with(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
         raise WouldRaise(TypeError(text + missing), exact=True)
     frame.stack.append(leave)
     call(vm, frame, enter, [], {})
+
+
+def _is_the_compilers(cls: type) -> bool:
+    """A block that says how to compile: it is in force for the regions inside of it."""
+    return str(cls.__module__).startswith(COMPILER)
 
 
 def _method(vm: Interpreter, manager: ObjectVariable, name: str) -> Variable | None:
