@@ -38,4 +38,4 @@ from .core import Captured as Captured, Interpreter as Interpreter
 
 # isort: split
 # And these come before some of those, for objects of the user's.
-from . import dunders as dunders, protocols as protocols
+from . import dunders as dunders, matching as matching, protocols as protocols

@@ -17,7 +17,6 @@ class _Shape:
 SHAPE = _Shape("square", 3)
 
 
-@pending("opcode: Python instruction MATCH_CLASS")
 def match_literals(x, n, s):
     match s:
         case "sigmoid":
@@ -33,7 +32,6 @@ def match_literals(x, n, s):
             return -x
 
 
-@pending("opcode: Python instruction MATCH_SEQUENCE")
 def match_sequences(x, numbers):
     match numbers:
         case [a]:
@@ -43,7 +41,6 @@ def match_sequences(x, numbers):
     return x
 
 
-@pending("opcode: Python instruction MATCH_SEQUENCE")
 def match_tuple(x, pair):
     match pair:
         case (0, _):
@@ -53,7 +50,6 @@ def match_tuple(x, pair):
     return x
 
 
-@pending("opcode: Python instruction MATCH_MAPPING")
 def match_mapping(x, table):
     match table:
         case {"c": _}:
@@ -63,7 +59,6 @@ def match_mapping(x, table):
     return x
 
 
-@pending("opcode: Python instruction MATCH_CLASS")
 def match_class(x):
     match SHAPE:
         case _Shape(kind="circle"):
@@ -85,7 +80,6 @@ def match_none_and_bool(x, nothing, flag):
     return x
 
 
-@pending("new-object: an object of class Point is made; opcode: Python instruction MATC...")
 def match_named_tuple(x):
     match Point(x, 2):
         case Point(a=t, b=2):
@@ -93,7 +87,6 @@ def match_named_tuple(x):
     return x
 
 
-@pending("opcode: Python instruction MATCH_CLASS")
 def match_tensor_class(x):
     match x:
         case torch.Tensor():
@@ -101,7 +94,6 @@ def match_tensor_class(x):
     return x
 
 
-@pending("opcode: Python instruction MATCH_MAPPING")
 def match_capture_nested(x):
     match {"op": ("add", [1, 2])}:
         case {"op": ("add", [a, b])}:
