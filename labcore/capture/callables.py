@@ -8,6 +8,7 @@ attributes would not do.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from types import FunctionType
 from typing import TYPE_CHECKING
@@ -27,6 +28,14 @@ Meaning = Callable[
 # Modules that look for their caller's frame. Of an inlined function the caller has none.
 LOOKS_AT_CALLERS = frozenset("bdb inspect logging pdb traceback unittest warnings".split())
 FRAME_NAMES = frozenset("_getframe _getframemodulename currentframe".split())
+# Of Python's library, what is read as bytecode. All else is a machine of its own (asyncio, json,
+# threading ...), whose insides are nobody's tensors: a call of it is CPython's, as in PyTorch.
+READ = frozenset(
+    "_collections_abc abc bisect collections contextlib copy dataclasses enum fractions functools "
+    "genericpath heapq itertools keyword math ntpath numbers operator os posixpath reprlib "
+    "statistics string types typing".split()
+)
+NOT_READ = sys.stdlib_module_names - READ
 _meanings: WeakKeyDictionary[FunctionType, Meaning] = WeakKeyDictionary()
 
 
@@ -61,6 +70,8 @@ def special_function(
     module = str(function.namespace.get("__name__")).partition(".")[0]
     if module in LOOKS_AT_CALLERS or FRAME_NAMES & {*function.code.co_names}:
         raise Break("side-effect-call", name=f"{module}.{function.code.co_name}()")
+    if meaning is None and module in NOT_READ:
+        raise Break("unknown-call", name=f"{module}.{function.code.co_qualname}()")
     if meaning is None:
         from .lab_functions import is_of_the_lab  # late: it registers its meanings here
 

@@ -11,7 +11,7 @@ import pytest
 
 import labcore as torch
 
-from .differential import captured
+from .differential import captured, check
 from .subjects import CONFIG, FLAG, PAIR, SCALE, Layer, helper, m23, variadic, x4
 
 
@@ -404,3 +404,18 @@ def test_ids_are_those_of_the_objects() -> None:
         x = x4()
         found = compiled(x, a, b)
         assert found[:3] == (a is b, id(x), {True: id(a)})
+
+
+def test_of_the_library_a_list_of_modules_is_read():
+    import colorsys
+    import functools
+
+    def read(x):
+        return functools.reduce(lambda a, b: a * b, [x, x, 2])
+
+    def not_read(x):
+        return x * colorsys.rgb_to_hls(0.5, 0.25, 0.25)[1]
+
+    captured(read, x4())
+    (event,) = check(not_read, x4()).breaks
+    assert event.what == "call of colorsys.rgb_to_hls()"

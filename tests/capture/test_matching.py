@@ -97,7 +97,7 @@ SUBJECTS = [
 ]
 
 
-@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+@pytest.mark.parametrize("subject", SUBJECTS, ids=[str(n) for n in range(len(SUBJECTS))])
 def test_the_case_that_fits(subject):
     captured(by_kind, x4(), subject)
 

@@ -3,8 +3,6 @@
 from collections import namedtuple
 from dataclasses import dataclass
 
-from tests.capture.rows.marks import pending
-
 Point = namedtuple("Point", "a b")
 
 
