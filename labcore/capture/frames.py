@@ -123,6 +123,7 @@ _EFFECTS = {
     "IMPORT_NAME": (2, 1),
     "IMPORT_FROM": (1, 2),
     "GET_ITER": (1, 1),
+    "POP_TOP": (1, 0),
     "GET_LEN": (1, 2),
     "MATCH_SEQUENCE": (1, 2),
     "MATCH_MAPPING": (1, 2),

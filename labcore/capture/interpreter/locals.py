@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from types import ModuleType
+from types import GeneratorType, ModuleType
 from typing import Any
 
 from ...guards import kinds, source
@@ -24,7 +24,10 @@ def nop(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 
 @opcode("POP_TOP")
 def pop_top(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    frame.stack.pop()
+    left = frame.stack.pop()
+    if isinstance(left, Lazy) and type(left.value) is GeneratorType:
+        # nobody else may hold it: then its own handlers run now, not at the region's end
+        raise Break("generator", name=left.value.__qualname__)
 
 
 @opcode("PUSH_NULL")
