@@ -71,6 +71,7 @@ class Memory:
 
         Raises Break where eager has to see the write, RuntimeError for what eager refuses.
         """
+        op.bind(args, kwargs)
         target: Node = args[0]
         root = memory_of(target)
         self._check(op, target, root, [*_nodes_in((args[1:], kwargs))])

@@ -56,7 +56,7 @@ class EagerInterpreter:
                 raw.append(value)
                 needs_grad |= requires
         if op.mutates:
-            return write(op, args, raw, needs_grad)
+            return _attempt(lambda *given: write(op, given, raw, needs_grad), op, args)
         recording = needs_grad and mode.grad and op.kind not in MAKES_ANEW and prepare(op, args)
         array = _attempt(op.kernel, op, tuple(raw))
         out = wrap(array if type(array) is np.ndarray else np.asarray(array))

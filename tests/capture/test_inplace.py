@@ -316,3 +316,21 @@ def test_a_view_of_what_requires_grad_now_is_refused_as_eagerly():
         with pytest.raises(RuntimeError, match="a view of a leaf Variable that requires grad"):
             call(view)
     assert view.tolist() == [3, 3]
+
+
+@pytest.mark.parametrize(
+    "call",
+    ["copy_(None)", "copy_('a')", "copy_(2)", "mul_(None)", "add_('a')", "add_()", "zero_(1)"],
+)
+def test_wrong_arguments_are_told_alike(call):
+    def f(y):
+        try:
+            eval_in_place(y)
+            return None
+        except TypeError as error:
+            return str(error)
+
+    eval_in_place = eval(f"lambda y: y.{call}")
+    expected = f(torch.ones(2))
+    assert expected is not None
+    assert torch.compile(f, backend="eager")(torch.ones(2)) == expected
