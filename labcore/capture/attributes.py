@@ -9,6 +9,7 @@ Invariant: no code of the user's runs.
 from __future__ import annotations
 
 import keyword
+from collections import OrderedDict
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -113,6 +114,10 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
         if isinstance(owner, TupleVariable) and owner.cls not in (tuple, Size):
             return objects.find(vm, objects.Instance(owner, owner.cls, owner.value), name)
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
+        if isinstance(owner, DictVariable):
+            kind = owner.cls
+            if not hasattr(dict, name) and not hasattr(OrderedDict, name):
+                raise Break("attribute", name=name, what=f"a {owner.kind}")
         if not hasattr(kind, name):
             raise WouldRaise(AttributeError(name))
         return MethodVariable(owner, name)

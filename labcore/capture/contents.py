@@ -7,6 +7,7 @@ for no keys.  Guards are asked at the start of a region, so they are about the o
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Collection
 from typing import Any
 
@@ -157,7 +158,8 @@ class Contents:
         """All items in order, guarding which keys there were."""
         if not variable.complete:
             self.keys(variable.place.name, variable.home, variable.value)
-            items: dict[Any, Variable] = {}
+            ordered = variable.cls is OrderedDict  # which has ways of its own to go through it
+            items: dict[Any, Variable] = OrderedDict() if ordered else {}
             items.update((key, self._given(variable, key)) for key in variable.value)
             for key, value in variable.changes:
                 if value is None:

@@ -216,7 +216,7 @@ class Exit:
         if isinstance(variable, ObjectDict):
             return self._named("attributes", f"{self.build(variable.owner)}.__dict__")
         if isinstance(variable, DictVariable):
-            return self._later(variable, "dict_", "{}")
+            return self._later(variable, "dict_", self._empty_dict(variable))
         if isinstance(variable, SetVariable):
             return self._named("set_", self._set(variable))
         if isinstance(variable, CellVariable):
@@ -328,6 +328,12 @@ class Exit:
         if variable.index:  # after its list is filled, for it goes no further than that is long
             self._last.append(f"{name}.__setstate__({variable.index})")
         return name
+
+    def _empty_dict(self, variable: DictVariable) -> str:
+        if variable.cls is dict:
+            return "{}"
+        kind = self.builder.constant(variable.cls, variable.cls.__name__)
+        return f"{kind}({'' if variable.factory is None else self.build(variable.factory)})"
 
     def _set(self, variable: SetVariable) -> str:
         """Its elements, in an order that gives the same order. Where a text or an object lies is

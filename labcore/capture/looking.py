@@ -9,6 +9,7 @@ its class, its attributes one by one.
 from __future__ import annotations
 
 import enum
+from collections import OrderedDict, defaultdict
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -141,6 +142,13 @@ class Looker(Contents):
             return ListVariable(None, value=value, source=source, home=home)
         if kind is dict:
             return DictVariable({}, False, value=value, source=source, home=home)
+        if kind is OrderedDict:
+            return DictVariable({}, False, value=value, source=source, home=home, cls=kind)
+        if kind is defaultdict:
+            factory = self.lazy(source.attribute("default_factory"), value.default_factory)
+            made = DictVariable({}, False, value=value, source=source, home=home, cls=kind)
+            made.factory = factory
+            return made
         if kind is set:
             return SetVariable(set(), False, value=value, source=source, home=home)
         if can_peek(value):

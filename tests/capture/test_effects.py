@@ -7,6 +7,7 @@ import enum
 import sys
 import types
 import warnings
+from collections import OrderedDict, defaultdict
 
 import pytest
 
@@ -760,3 +761,51 @@ def test_a_set_of_texts_that_leaves_is_made_by_cpython():
         return {"a", "b", "c"}, {1, 2} | {3}, x + 1
 
     both(f, lambda: (x4(),), calls=2, expected_breaks=["operation"])
+
+
+def ordered(x, d):
+    made = OrderedDict(a=x, b=1)
+    made["c"] = x * 2
+    made.move_to_end("a")
+    d.move_to_end("k", last=False)
+    d["new"] = 1
+    first = d.popitem(last=False), made.popitem()
+    same = made == OrderedDict(b=1, c=made["c"]), made == {"c": made["c"], "b": 1}
+    return made, list(d), first, same, type(made) is dict, isinstance(d, dict), len(d), list(made)
+
+
+def ordered_while_iterated(x, d):
+    for key in d:
+        d[key + "!"] = x
+    return x
+
+
+def ordered_missing(x, d):
+    d.move_to_end("missing")
+    return x
+
+
+def defaults(x, d):
+    made = defaultdict(list)
+    made["a"].append(x)
+    made["a"].append(x + 1)
+    d["n"] += 2
+    d["k"] += 1
+    return made, len(made["b"]), "q" in d, d.get("q"), d["z"], list(d), type(made) is dict
+
+
+def default_without_factory(x, d):
+    made = defaultdict(None, k=1)
+    return made["k"], made["missing"]
+
+
+def test_ordered_dicts():
+    for function in (ordered, ordered_while_iterated, ordered_missing):
+        both(function, lambda: (x4(), OrderedDict(a=1, k=2, c=3)), calls=1)
+        both(function, lambda: (x4(), OrderedDict(k=2, z=3)), calls=1)
+
+
+def test_default_dicts():
+    for function in (defaults, default_without_factory):
+        both(function, lambda: (x4(), defaultdict(int, a=1, k=2)), calls=2)
+        both(function, lambda: (x4(), defaultdict(float, q=2)), calls=1)

@@ -4,6 +4,7 @@
     operators.py      + < is in not             control.py      jumps, loops, return
     containers.py     making and reading        stores.py       storing and deleting
     lists.py dicts.py sets.py  their methods    equality.py     == of containers
+    mappings.py       OrderedDict, defaultdict
     calls.py          CALL, functions
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
     reductions.py     sum, min, sorted ...      texts.py        str, repr, f-strings
@@ -27,6 +28,7 @@ from . import (
     instances as instances,
     iteration as iteration,
     locals as locals,
+    mappings as mappings,
     operators as operators,
     reductions as reductions,
     sets as sets,

@@ -148,6 +148,10 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
     owner = vm.look(variable)
     if isinstance(owner, TensorVariable):
         return vm.operators.method(owner, "__getitem__", [key])
+    if isinstance(owner, DictVariable) and owner.factory is not None:
+        from .mappings import missing  # late: it makes what builtins make
+
+        return missing(vm, owner, key)
     if isinstance(owner, DictVariable):
         return vm.looker.item(owner, key_of(vm, key))
     if isinstance(owner, (ListVariable, TupleVariable)):

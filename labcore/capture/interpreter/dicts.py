@@ -7,6 +7,8 @@ Invariant: a dict from outside is asked only for the keys that the program asks 
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 from ..breaks import Break, WouldRaise
 from ..keys import key_of, key_variable
 from ..variables import Constant, DictVariable, TupleVariable, Variable, ViewVariable
@@ -24,6 +26,13 @@ def dict_method(
         return Constant(None)
     if name in ("keys", "values", "items") and not args and not kwargs:
         return ViewVariable(owner, name)
+    if owner.cls is OrderedDict:
+        from .mappings import ORDERED  # late: it makes what builtins make
+
+        if name in ORDERED:
+            return by_rule(vm, ORDERED, owner, name, args, kwargs)
+    if name in ("__getitem__", "copy", "fromkeys") and owner.cls is not dict:
+        raise Break("unknown-call", name=f"{owner.kind}.{name}()")
     return by_rule(vm, METHODS, owner, name, args, kwargs)
 
 

@@ -7,6 +7,7 @@ what code of the user's would answer is not asked for: Break.
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -105,6 +106,8 @@ def _containers(vm: Interpreter, a: Variable, b: Variable) -> bool:
     if isinstance(a, DictVariable) and isinstance(b, DictVariable):
         one, other = vm.looker.dict_items(a), vm.looker.dict_items(b)
         if len(one) != len(other):
+            return False
+        if a.cls is b.cls is OrderedDict and list(one) != list(other):
             return False
         return all(key in other and _equal(vm, value, other[key]) for key, value in one.items())
     return _keys(vm, a) == _keys(vm, b)

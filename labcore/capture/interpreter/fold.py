@@ -51,7 +51,7 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
         return Size(items) if value.cls is Size else items
     if isinstance(value, ListVariable):
         return [python_value(vm, item) for item in vm.looker.items(value)]
-    if isinstance(value, DictVariable):
+    if isinstance(value, DictVariable) and value.cls is dict:
         pairs = vm.looker.dict_items(value).items()
         keys = [python_value(vm, key_variable(vm.builder, key)) for key, _ in pairs]
         return dict(zip(keys, [python_value(vm, item) for _, item in pairs]))

@@ -81,9 +81,14 @@ def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         return set_operator(vm, symbol, a, b)
     if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
         return _sequence(vm, symbol, a, b)
-    if symbol == "|" and isinstance(a, DictVariable) and isinstance(b, DictVariable):
+    if symbol == "|" and _plain_dict(a) and _plain_dict(b):
+        assert isinstance(a, DictVariable) and isinstance(b, DictVariable)
         return DictVariable({**vm.looker.dict_items(a), **vm.looker.dict_items(b)})
     return folded(vm, f"{symbol}", function, a, b)
+
+
+def _plain_dict(value: Variable) -> bool:
+    return isinstance(value, DictVariable) and value.cls is dict
 
 
 def _with_tensor(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:

@@ -24,7 +24,6 @@ from .core import Interpreter
 _MADE_INSIDE: dict[type, type] = {
     TensorVariable: Tensor,
     ListVariable: list,
-    DictVariable: dict,
     ObjectDict: dict,
     SetVariable: set,
     SliceVariable: slice,
@@ -35,7 +34,7 @@ _MADE_INSIDE: dict[type, type] = {
 def type_of(vm: Interpreter, variable: Variable) -> type:
     """type(value), for what can be told."""
     value = vm.look(variable)
-    if isinstance(value, (ObjectVariable, TupleVariable)):
+    if isinstance(value, (ObjectVariable, TupleVariable, DictVariable)):
         return value.cls
     if isinstance(value, Constant):
         return type(value.value)

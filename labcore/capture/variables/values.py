@@ -108,12 +108,19 @@ class ListVariable(Mutable):
 class DictVariable(Mutable):
     """A dict, by key (see `keys.py`). One from outside is not `complete` until somebody asks which
     keys there are: `items` are those written meanwhile, `gone` those deleted, and `changes` all of
-    it in order, with None for a deletion."""
+    it in order, with None for a deletion. `cls` may be OrderedDict, or defaultdict, whose `factory`
+    gives what is missing."""
 
     items: dict[Any, Variable]
     complete: bool = True
     gone: set[Any] = field(default_factory=set)
     changes: list[tuple[Any, Variable | None]] = field(default_factory=list)
+    cls: type = field(default=dict, kw_only=True)
+    factory: Variable | None = field(default=None, kw_only=True)
+
+    @property
+    def kind(self) -> str:
+        return self.cls.__name__
 
 
 @dataclass(eq=False, slots=True)

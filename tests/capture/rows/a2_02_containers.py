@@ -113,7 +113,6 @@ def named_tuples(x, y):
     return p.a * p.b, q, a - b, p._fields, Point(x).b, p._asdict()["a"]
 
 
-@pending("new-object: an object of class OrderedDict is made; mutation: a OrderedDict o...")
 def ordered_dict(x):
     d = OrderedDict(a=x, b=1)
     d["c"] = x * 2
@@ -121,7 +120,6 @@ def ordered_dict(x):
     return d, list(d), d.popitem(last=False)
 
 
-@pending("new-object: an object of class defaultdict is made; operation: subscript of a...")
 def default_dict(x):
     d = defaultdict(list)
     d["a"].append(x)
