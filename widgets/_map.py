@@ -116,9 +116,15 @@ class Survey:
         self._region = ""
 
     def _break(self, event: t.Handover) -> tuple[int, bool]:
-        """The number of the break at the place of a handover, and whether the rest was run."""
+        """The number of the break at the place of a handover, and whether the rest was run.
+
+        One place is one reason in one piece of the source, as in `explain` and the log: a `with`
+        statement is entered and left by two instructions.
+        """
         frame = self._users(event.frames)[-1]
-        where = frame.file, frame.first_line, frame.offset
+        where: Any = self.regions.stop(self._region)
+        if where is None or where[1] is None:
+            where = frame.file, frame.first_line, frame.offset
         if where not in self._numbers:
             self._numbers[where] = len(self.breaks)
             self.breaks.append(self._describe(event, frame))

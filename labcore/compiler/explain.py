@@ -60,7 +60,9 @@ class ExplainOutput:
             if event.reused:
                 lines.append(f"  [{event.compile_id}] reuses the graph of [{event.reused}]")
         lines.append("Out Guards:")
-        lines += [f"  {text}" for text in dict.fromkeys(guard.text for guard in self.out_guards)]
+        for installed in self.trace.of(GuardsInstalled):
+            lines.append(f"  [{installed.compile_id}]")
+            lines += [f"    {guard.text}" for guard in installed.guards]
         return "\n".join(lines)
 
 
