@@ -18,7 +18,7 @@ from ..tensor import Tensor
 from ..tensor.methods import Methods
 from ..tensor.size import Size
 from . import objects, storing
-from .breaks import Break, WouldRaise
+from .breaks import Break, WouldRaise, no_rule
 from .numbers import as_constant, lifted
 from .objects import Found
 from .variables import (
@@ -251,7 +251,7 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
         raise WouldRaise(AttributeError(f"'Tensor' object has no attribute {name!r}"))
     if callable(getattr(Tensor, name)) or hasattr(Methods, name):
         return MethodVariable(owner, name)
-    raise Break("unknown-method", name=name)
+    raise no_rule(name)
 
 
 def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) -> Variable:

@@ -80,6 +80,20 @@ class WouldRaise(Exception):
 
 
 _LEAVE = "Make a new value instead, or leave it: what stands around it is compiled."
+# What a tensor says or does as part of the tape.
+AUTOGRAD = frozenset(
+    "backward data detach detach_ grad grad_fn is_leaf register_hook requires_grad_ retain_grad "
+    "retains_grad".split()
+)
+
+
+def no_rule(name: str) -> Break:
+    """Why capture has no rule for a tensor's attribute."""
+    if name in AUTOGRAD:
+        return Break("autograd-call", name=name)
+    return Break("unknown-method", name=name)
+
+
 _RUN_OUTSIDE = (
     "Move it before or after the compiled function, or leave it: what stands around it is compiled."
 )
@@ -204,6 +218,12 @@ REASONS: dict[str, Reason] = {
         "Capture calls the function itself and takes its result for a constant.",
         "Give it plain values or tensors from outside, and have it return what never changes.",
     ),
+    "autograd-call": Reason(
+        "Tensor.{name}, which is the tape's",
+        "A graph computes forward. Its derivative is compiled with it, and run when the tape comes "
+        "back to it.",
+        "Leave it: only this runs in Python, the forward before it and its backward are compiled.",
+    ),
     "unknown-method": Reason(
         "Tensor.{name}",
         "Capture has no rule for this attribute of a tensor.",
@@ -229,7 +249,7 @@ REASONS: dict[str, Reason] = {
         "{name} of a tensor that requires grad",
         "{name} has no derivative. Eagerly that is an error once somebody asks for the gradient; a "
         "graph is differentiated before anybody asks.",
-        "Use x.detach() for what needs no gradient, or call the function under torch.no_grad().",
+        "Compute under torch.no_grad() what needs no gradient, in the function or around its call.",
     ),
     # ---- Python that has no rule
     "generator": Reason(

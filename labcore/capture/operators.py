@@ -27,7 +27,7 @@ from ..tensor.methods import Methods
 from ..tensor.modes import mode
 from ..tensor.nodes import MAKES_ANEW
 from ..tensor.size import Size
-from .breaks import Break, WouldRaise
+from .breaks import Break, WouldRaise, no_rule
 from .memory import Memory
 from .modes import Modes
 from .numbers import lifted
@@ -233,7 +233,7 @@ class OperatorCalls:
         """owner.name(*args, **kwargs)."""
         function = getattr(Methods, name, None)
         if function is None or not callable(function):
-            raise Break("unknown-method", name=name)
+            raise no_rule(name)
         return self.call(function, [owner, *args], kwargs or {})
 
     def get(self, owner: TensorVariable, name: str) -> Variable:

@@ -12,7 +12,7 @@ from ...tensor.methods import Methods
 from .. import objects
 from ..attributes import calling_method
 from ..binding import bind
-from ..breaks import Break, WouldRaise
+from ..breaks import Break, WouldRaise, no_rule
 from ..bytecode import ON_THE_STACK, V13, Instruction
 from ..callables import special_function
 from ..frame import NULL, SymbolicFrame, is_mark
@@ -254,7 +254,7 @@ def call_tensor_method(
         raise Break("tensor-to-python", name=name)
     if hasattr(Methods, name):
         return vm.operators.method(owner, name, args, kwargs)
-    raise Break("unknown-method", name=name)
+    raise no_rule(name)
 
 
 @opcode("MAKE_FUNCTION")
