@@ -8,7 +8,7 @@ for no keys.  Guards are asked at the start of a region, so they are about the o
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from ..guards import GuardBuilder, Source, kinds
@@ -221,6 +221,21 @@ class Contents:
             self.keys(variable.place.name, variable.home, variable.value)
             return variable.value
         return variable.items
+
+    def one_by_one(self, variable: SetVariable) -> Iterator[Any]:
+        """The keys of a set that may change meanwhile, as CPython goes through it. Raises Break
+        when one from outside does: nothing in here has its order then."""
+        if variable.complete:
+            return iter(variable.items)
+        return self._unchanged(variable)
+
+    def _unchanged(self, variable: SetVariable) -> Iterator[Any]:
+        for key in self.elements(variable):
+            if variable.complete or variable.items or variable.gone:
+                break
+            yield key
+        if variable.complete or variable.items or variable.gone:
+            raise Break("mutation", what="a set that is being iterated")
 
     def ordered(self, variable: SetVariable) -> list[Variable]:
         """A set's elements in their order. Raises Break when that is by where objects lie in

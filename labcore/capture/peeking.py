@@ -45,9 +45,13 @@ def apart(*iterators: Any) -> bool:
 
 
 def can_peek(iterator: Any) -> bool:
+    """Not when the next step of it is an error, as what it goes over was changed: that is
+    CPython's to tell, which miscounts what is left in a set (and then raises a ValueError)."""
     try:
-        return apart(iterator)
-    except TypeError:
+        alone = apart(iterator)  # first, for it asks nothing of the user's objects
+        peek(iterator, 0)
+        return alone
+    except (TypeError, RuntimeError, ValueError):
         return False
 
 

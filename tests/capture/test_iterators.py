@@ -237,3 +237,72 @@ def test_what_is_wrong_is_said_in_the_same_words(text) -> None:
     exec(source, scope)
     expected, found = scope["f"](torch.ones(2)), torch.compile(scope["f"])(torch.ones(2))
     assert plain(found) == plain(expected)
+
+
+def adds(s, x):
+    for key in s:
+        x = x + key
+        s.add(key + 100)
+    return x
+
+
+def clears(s, x):
+    for key in s:
+        x = x + key
+        s.clear()
+    return x
+
+
+def replaces_after_a_break(s, x):
+    for key in s:
+        x = x + 1
+        print(end="")
+        s.discard(key)
+        s.add(key + 5)
+    return x
+
+
+@pytest.mark.parametrize("program", [adds, clears, replaces_after_a_break])
+def test_a_set_is_changed_while_it_is_iterated(program) -> None:
+    compiled = torch.compile(program, backend="eager")
+    results = []
+    for function in (program, compiled, compiled):
+        elements = {1, 2, 3}
+        try:
+            result = function(elements, x4()).tolist()
+        except RuntimeError as error:
+            result = str(error)
+        results.append((result, list(elements)))
+    assert results[0] == results[1] == results[2]
+
+
+def test_a_loop_over_a_list_is_no_loop_over_a_generator() -> None:
+    """Where the second is left, its `finally` runs."""
+    events = []
+
+    def numbers():
+        try:
+            yield 1
+            yield 2
+        finally:
+            events.append("closed")
+
+    def one():
+        return [1]
+
+    @torch.compiler.disable
+    def made(make):
+        return make()
+
+    def first(make, x):
+        for number in made(make):
+            print(end="")
+            x = x + number
+            break
+        events.append("left")
+        return x
+
+    compiled = torch.compile(first, backend="eager")
+    for make in (one, numbers, one, numbers):
+        compiled(make, x4())
+    assert events == ["left", "closed", "left"] * 2

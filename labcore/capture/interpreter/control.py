@@ -199,7 +199,7 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
         return IteratorVariable(items, sequence=value)
     if isinstance(value, SetVariable):
         made = partial(key_variable, vm.builder)
-        return KeysVariable(items, keys=iter(vm.looker.elements(value)), item=made)
+        return KeysVariable(items, keys=vm.looker.one_by_one(value), item=made)
     if isinstance(value, DictVariable):
         value = ViewVariable(value, "keys")
     if isinstance(value, ViewVariable):

@@ -25,9 +25,22 @@ def nop(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 @opcode("POP_TOP")
 def pop_top(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     left = frame.stack.pop()
-    if isinstance(left, Lazy) and type(left.value) is GeneratorType:
+    if not isinstance(left, Lazy):
+        return
+    if type(left.value) is GeneratorType:
         # nobody else may hold it: then its own handlers run now, not at the region's end
         raise Break("generator", name=left.value.__qualname__)
+    if left.seen is None and any("__next__" in vars(cls) for cls in type(left.value).__mro__):
+        _no_generator(vm, left)
+
+
+def _no_generator(vm: Interpreter, left: Lazy) -> None:
+    """The same loop, left in another call, may go over a generator."""
+    name, home = left.source.name, vm.builder.load(left.source)
+    kind = vm.builder.constant(GeneratorType, "generator")
+    code, words = f"type({home}) is not {kind}", f"{name!r} is a generator now"
+    origin = vm.builder.origin
+    vm.builder.add(kinds.condition("TYPE_MATCH", name, code, home, "no generator", words, origin))
 
 
 @opcode("PUSH_NULL")
