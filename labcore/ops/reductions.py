@@ -15,6 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta, contiguous_strides
+from ..shapes import INTS
 from .arrays import empty, meta_of, ndarray
 from .op import Op, naming, register
 
@@ -34,10 +35,10 @@ def wrap_dim(dim: int, ndim: int) -> int:
 
 def reduced_axes(dim: Dim, ndim: int) -> tuple[int, ...]:
     """The axes to fold, without doubles. Raises RuntimeError when one is named twice."""
-    if dim is None or (not isinstance(dim, int) and len(dim) == 0):
+    if dim is None or (not isinstance(dim, INTS) and len(dim) == 0):
         return tuple(range(ndim))
     found: list[int] = []
-    for one in (dim,) if isinstance(dim, int) else dim:
+    for one in (dim,) if isinstance(dim, INTS) else dim:
         axis = wrap_dim(one, ndim)
         if axis in found:
             raise RuntimeError(f"dim {axis} appears multiple times in the list of dims")
@@ -112,13 +113,13 @@ def _extreme(name: str, ufunc: np.ufunc) -> Op:
     """`amax` and `amin`: nan wins, and an empty axis has no answer."""
 
     def meta(input: TensorMeta, dim: Dim = (), keepdim: bool = False) -> TensorMeta:
-        everything = not isinstance(dim, int) and not dim
+        everything = not isinstance(dim, INTS) and not dim
         if everything and input.numel == 0:
             raise RuntimeError(
                 f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
                 "Specify the reduction dim with the 'dim' argument."
             )
-        named = (dim,) if isinstance(dim, int) else dim or ()
+        named = (dim,) if isinstance(dim, INTS) else dim or ()
         for one in () if input.numel else named:
             if input.shape[wrap_dim(one, input.ndim)] == 0:
                 raise IndexError(f"{name}(): Expected reduction dim {one} to have non-zero size.")
@@ -144,7 +145,7 @@ def _truth(name: str, ufunc: np.ufunc) -> Op:
     def axes(dim: Dim, ndim: int) -> tuple[int, ...]:
         return (
             ()
-            if dim is not None and not isinstance(dim, int) and not dim
+            if dim is not None and not isinstance(dim, INTS) and not dim
             else reduced_axes(dim, ndim)
         )
 

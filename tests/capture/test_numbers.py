@@ -15,7 +15,7 @@ import labcore as torch
 from labcore.compiler import state
 from labcore.compiler._dynamo.testing import CompileCounter
 from labcore.trace import record
-from tests.capture.differential import same
+from tests.capture.differential import same, strict
 
 LOG: list[Any] = []
 
@@ -234,3 +234,24 @@ def test_a_tensor_of_a_number_that_varies():
         for n in (*range(12), 0.5, 1.5, -0.0, 2.5):
             for got, expected in zip(compiled(n), made(n)):
                 same(expected, got, ())
+
+
+@pytest.mark.parametrize(
+    "fold",
+    [
+        lambda x, d: x.sum(d),
+        lambda x, d: x.mean((d,), keepdim=True),
+        lambda x, d: x.amax(d) * d,
+        lambda x, d: (x > 1).any(d),
+        lambda x, d: x.unsqueeze(0).squeeze(d),
+        lambda x, d: x.transpose(0, d),
+    ],
+)
+def test_a_dimension_that_varies(fold):
+    compiled = torch.compile(fold)
+    x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    with strict():
+        for dim in (0, 1, -1, 0, -2):
+            same(fold(x, dim), compiled(x, dim), ())
+        with pytest.raises(IndexError, match="but got 5"):
+            compiled(x, 5)
