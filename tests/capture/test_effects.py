@@ -809,3 +809,22 @@ def test_default_dicts():
     for function in (defaults, default_without_factory):
         both(function, lambda: (x4(), defaultdict(int, a=1, k=2)), calls=2)
         both(function, lambda: (x4(), defaultdict(float, q=2)), calls=1)
+
+
+def test_a_key_function_that_changes_the_list() -> None:
+    def f(x, items):
+        def key(value):
+            items.append(value)
+            return value
+
+        try:
+            items.sort(key=key)
+        except ValueError as error:
+            return x * 2, error.args
+        return x
+
+    compiled = torch.compile(f, backend="eager")
+    for function in (f, compiled, compiled):
+        items = [2, 1]
+        _, args = function(torch.ones(1), items)
+        assert args == ("list modified during sort",) and items == [1, 2]

@@ -82,7 +82,11 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> list:
 
 
 def sort(items: list, *, key: Any = None, reverse: Any = False) -> None:
-    items[:] = sorted(items, key=key, reverse=reverse)
+    found = sorted(items, key=key, reverse=reverse)
+    modified = len(items) != len(found)
+    items[:] = found
+    if modified:
+        raise ValueError("list modified during sort")
 
 
 def order(ranks: list, reverse: Any) -> list:
