@@ -257,7 +257,8 @@ class Exit:
         if isinstance(method.function, FunctionVariable):
             kind = self.builder.constant(MethodType, "MethodType")
             return self._named(method.name, f"{kind}({function}, {owner})")
-        return self._named(method.name, f"{function}.__get__({owner})")
+        # with the type: for some methods in C CPython reads it without asking whether it was given
+        return self._named(method.name, f"{function}.__get__({owner}, type({owner}))")
 
     def _object(self, made: ObjectVariable) -> str:
         """Made as `object.__new__` makes it; its `__init__` was followed, not to be run again."""

@@ -3,6 +3,7 @@ had been."""
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 
@@ -386,3 +387,18 @@ def test_every_reason_is_met_by_a_test():
         "constant-result",
     }
     assert set(REASONS) == set(CASES) | elsewhere
+
+
+class Compiled:
+    pattern = re.compile("a")
+
+
+def test_a_method_in_c_that_wants_its_type() -> None:
+    def f(x):
+        def replaced(match):
+            return "b"
+
+        return x * 2, Compiled.pattern.sub(replaced, "a-a")
+
+    report = check(f, x4())
+    assert [stop.break_id for stop in report.breaks] == ["unknown-call"]
