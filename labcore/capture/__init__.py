@@ -14,7 +14,8 @@
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
     polyfills/        builtins in Python, read like the user's code
     peeking.py, remaking.py                     real iterators, read and made
-    exit.py           making the result
+    exit.py           making what leaves a region
+    leaving.py        its end: the result or the frames, and the effects
     breaks.py         every reason to stop
     region.py         all of it put together
     steps.py          what CPython does between regions

@@ -1,7 +1,7 @@
 """What a region changes of things that existed before it: an ordered log, replayed once at its end.
 
-In: changes, in the order in which the instructions make them.  Out: `log`, which `exit.py` prints
-after the graph, and `written`: the objects that must not be mistaken for one another.
+In: changes, in the order in which the instructions make them.  Out: `log`, printed by
+`leaving.py` after the graph, and `written`: objects that must not be mistaken for one another.
 Invariant: nothing real is touched while capturing. A handler brings the variable up to date, for
 whoever reads it next, and writes down here what is to happen to the object.
 PyTorch keeps the last state of each object instead (SideEffects); a log also keeps the order.

@@ -1,8 +1,6 @@
-"""The end of a variant: Python that makes what the user's function returns, or the frames in which
-it stops.
+"""Python that makes what leaves a region, from what is known of it.
 
-In: the result's variable, or symbolic frames.  Out: lines of code, and the nodes that the graph has
-to output.
+In: variables.  Out: lines of code, and the nodes that the graph has to output.
 Invariant: one object is made once, however often it is reached, and what came in goes out as the
 very same object.
 New lists, dicts and cells are made empty and filled last, so they may contain each other, or
@@ -19,7 +17,7 @@ from ..guards import GuardBuilder
 from ..tensor.size import Size
 from .binding import VARARGS, parameter_names
 from .breaks import Break
-from .frame import POLYFILLS, UNBOUND, SymbolicFrame
+from .frame import POLYFILLS
 from .keys import key_variable
 from .looking import Looker
 from .memory import Memory
@@ -49,9 +47,6 @@ from .variables import (
     Variable,
 )
 
-# Names that code uses which reads variables by name.
-READS_NAMES = frozenset("locals vars dir eval exec breakpoint _getframe currentframe".split())
-KEPT = (Constant, Lazy, CellVariable)
 LITERALS = (int, str, bool, type(None), bytes)
 
 
@@ -76,84 +71,7 @@ class Exit:
         self._unfilled: list[Variable] = []
         self._last: list[str] = []
 
-    def finish(self, variable: Variable) -> str:
-        """Python for the result, after `lines`. Raises Break for a value that cannot be made
-        anew."""
-        self._replay()
-        text = self.build(variable)
-        self._fill_all()
-        self._switch_modes()
-        return text
-
-    def stop(self, frames: list[SymbolicFrame], given: int) -> str:
-        """Bring the frames up to date; Python for those there are then.
-
-        `given` real frames were there at the start, in the list that the check got.
-        """
-        texts, writes = [], list[str]()
-        self._replay()
-        for frame in frames:
-            dead = self._dead(frame)
-            if frame.home:
-                writes += self._update(frame, dead)
-                texts.append(frame.home)
-            else:
-                fast = [Constant(UNBOUND) if v in dead else v for v in frame.fast]
-                texts.append(self._frame(frame, fast))
-        self._fill_all()
-        self._switch_modes()
-        self.lines += writes
-        kept = sum(bool(frame.home) for frame in frames)
-        if given:
-            self.lines += [f"leave(F, {kept})"] if kept < given else []
-            self.lines += [f"F.append({text})" for text in texts[kept:]]
-        return f"[{', '.join(texts)}]"
-
-    def _switch_modes(self) -> None:
-        if self.modes.changed:
-            self.lines.append(self.modes.statement())
-
-    def _dead(self, frame: SymbolicFrame) -> set[Variable]:
-        """What was made inside and nobody will read again need not be made for real."""
-        if READS_NAMES & {*frame.code.co_names}:
-            return set()
-        live = frame.table.live[frame.offset]
-        return {
-            variable
-            for slot, variable in enumerate(frame.fast)
-            if slot not in live and not variable.home and not isinstance(variable, KEPT)
-        } - {frame.fast[slot] for slot in live}
-
-    def _frame(self, frame: SymbolicFrame, fast: list[Variable]) -> str:
-        code = self.builder.constant(frame.code, f"{frame.code.co_name}_code")
-        space = self.builder.constant(frame.namespace, "G")
-        parts = [", ".join(map(self.build, values)) for values in (fast, frame.stack)]
-        place = f"{frame.offset}, {self.build(frame.exc)}"
-        return f"Frame({code}, {space}, [{parts[0]}], [{parts[1]}], {place})"
-
-    def _update(self, frame: SymbolicFrame, dead: set[Variable]) -> list[str]:
-        """A frame that was there already: only what changed is written."""
-        home, out = frame.home, []
-        for slot, (new, old) in enumerate(zip(frame.fast, frame.initial)):
-            if new is not old:
-                text = "UNBOUND" if new in dead else self.build(new)
-                out.append(f"{home}.fast[{slot}] = {text}")
-        out.append(f"{home}.stack = [{', '.join(map(self.build, frame.stack))}]")
-        if frame.exc is not frame.initial[-1]:
-            out.append(f"{home}.exc = {self.build(frame.exc)}")
-        return [*out, f"{home}.offset = {frame.offset}"]
-
-    def _replay(self) -> None:
-        """What was there before gets what the region did to it, in order: tensors first, as the
-        other changes only hand them round."""
-        for root, contents, writes in self.memory.overwritten():
-            names = f"{self.memory.home(root)}, {self._output(contents)}"
-            self.lines.append(f"overwrite({names}, {writes})")
-        for effect in self.looker.effects.log:
-            parts = [self.build(part) for part in effect.parts]
-            self.lines.append(effect.template.format(*parts))
-
-    def _fill_all(self) -> None:
+    def fill_all(self) -> None:
         while self._unfilled:
             self._fill(self._unfilled.pop(0))
         self.lines += self._last
@@ -192,14 +110,14 @@ class Exit:
         return self._made[variable]
 
     def _tensor(self, node: Node) -> str:
-        name = self._output(self.memory.shown(node))
+        name = self.output(self.memory.shown(node))
         root = self.memory.written_inside(node)
         if root is not None and root not in self._counted:
             self._counted.add(root)
             self.lines.append(f"written({name}, {len(self.memory.writes[root])})")
         return name
 
-    def _output(self, node: Node) -> str:
+    def output(self, node: Node) -> str:
         if node not in self.outputs:
             self.outputs[node] = self.builder.names.new(node.name)
         return self.outputs[node]

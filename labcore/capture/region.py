@@ -20,9 +20,9 @@ from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
 from ..guards.builder import variant_source
 from ..tensor.modes import mode
 from .breaks import Break, WouldRaise
-from .exit import Exit
 from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
+from .leaving import Leaving
 from .memory import apart, overwrite, written
 from .numbers import NOTHING_VARIES, Numbers, Varying
 from .operators import CaptureTracer
@@ -158,7 +158,7 @@ def _region(vm: Interpreter) -> Region:
             left = Break("generator", name=generator.function.code.co_qualname)
             left.step = vm.born.get(generator)
             raise left
-    way_out = Exit(builder, vm.looker, vm.operators.tracer.memory, vm.modes, vm.born)
+    way_out = Leaving(builder, vm.looker, vm.operators.tracer.memory, vm.modes, vm.born)
     if stop is None:
         assert captured.result is not None
         last = f"return RETURN, {way_out.finish(captured.result)}"
@@ -178,7 +178,7 @@ def _region(vm: Interpreter) -> Region:
     return region
 
 
-def _stop(vm: Interpreter, way_out: Exit, stop: Break) -> str:
+def _stop(vm: Interpreter, way_out: Leaving, stop: Break) -> str:
     """Leave the frames where they stand."""
     last = vm.frames[-1]
     frames = way_out.stop(vm.frames, len(vm.reals))
@@ -199,7 +199,7 @@ def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None
     return region
 
 
-def _graph(vm: Interpreter, way_out: Exit) -> tuple[GraphModule | None, list[Any], list[str]]:
+def _graph(vm: Interpreter, way_out: Leaving) -> tuple[GraphModule | None, list[Any], list[str]]:
     """Close the graph: its outputs are what the result needs, its inputs what those need."""
     graph = vm.operators.tracer.graph
     nodes = list(way_out.outputs)

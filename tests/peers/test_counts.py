@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-import torch._dynamo.testing
 
 from ..compiler.counting import count_graphs
 from ..compiler.test_counts import table
 from .pairs import torch
+
+pytest.importorskip("torch._dynamo.testing")
 
 
 @pytest.mark.parametrize("name", [*table()])

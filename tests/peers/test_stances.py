@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import torch._dynamo.testing
 
 from .pairs import lab, torch
+
+pytest.importorskip("torch._dynamo.testing")
 
 SERIES = {
     "default": ([], [2, 2, 3]),
