@@ -262,9 +262,10 @@ def to_float(value: Any) -> Any:
     return value if isinstance(value, SymFloat) else float(value)
 
 
-def of_math(name: str, value: SymNumber) -> Any:
-    """math.sqrt(value) and the like."""
-    return _computed(f"(math.{name}({{0}}))", getattr(math, name), value)
+def of_math(name: str, *operands: Any) -> Any:
+    """math.sqrt(operand), math.log(operand, base) and the like."""
+    places = ", ".join(f"{{{place}}}" for place in range(len(operands)))
+    return _computed(f"(math.{name}({places}))", getattr(math, name), *operands)
 
 
 def bare(text: str) -> str:

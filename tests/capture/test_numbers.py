@@ -255,3 +255,14 @@ def test_a_dimension_that_varies(fold):
             same(fold(x, dim), compiled(x, dim), ())
         with pytest.raises(IndexError, match="but got 5"):
             compiled(x, 5)
+
+
+def test_a_function_of_math_with_two_numbers():
+    def f(x, n):
+        return x * math.log(n + 1, 2), math.log(8, n + 1), math.atan2(n, 2)
+
+    compiled = torch.compile(f)
+    x = torch.tensor([1.0, 2.0])
+    with strict():
+        for n in (1, 2, 3, 7):
+            same(f(x, n), compiled(x, n), ())
