@@ -419,3 +419,12 @@ def test_of_the_library_a_list_of_modules_is_read():
     captured(read, x4())
     (event,) = check(not_read, x4()).breaks
     assert event.what == "call of colorsys.rgb_to_hls()"
+
+
+@pytest.mark.parametrize("function", [dict, print, lambda **names: names])
+def test_names_are_texts(function):
+    def f(x, names):
+        return x + 1, function(**names)
+
+    check(f, x4(), {1: 2})
+    check(f, x4(), {"a": 1, 2: 3})

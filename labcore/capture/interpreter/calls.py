@@ -78,6 +78,8 @@ def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) ->
         if not isinstance(given, DictVariable):
             raise Break("operation", what=f"** of a {given.kind}")
         kwargs = vm.looker.dict_items(given)
+        if not all(type(key) is str for key in kwargs):
+            raise Break("operation", what="** of a dict whose keys are no texts")
     given_args = frame.stack.pop()
     first, second = frame.pop(2)
 
