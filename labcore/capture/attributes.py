@@ -9,7 +9,7 @@ Invariant: no code of the user's runs.
 from __future__ import annotations
 
 import keyword
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
@@ -19,11 +19,13 @@ from ..tensor.methods import Methods
 from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise, no_rule
+from .classes import static_entry
 from .numbers import as_constant, lifted
 from .objects import Found
 from .variables import (
     Call,
     Constant,
+    DequeVariable,
     DictVariable,
     ExceptionVariable,
     FunctionVariable,
@@ -118,10 +120,24 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
             kind = owner.cls
             if not hasattr(dict, name) and not hasattr(OrderedDict, name):
                 raise Break("attribute", name=name, what=f"a {owner.kind}")
-        if not hasattr(kind, name):
-            raise WouldRaise(AttributeError(name))
-        return MethodVariable(owner, name)
+        return _of_container(owner, kind, name)
+    if isinstance(owner, DequeVariable):
+        return Constant(owner.maxlen) if name == "maxlen" else _of_container(owner, deque, name)
     raise Break("attribute", name=name, what=f"a {owner.kind}")
+
+
+def _of_container(owner: Variable, kind: type, name: str) -> Variable:
+    """What its builtin type has, which the type's own attributes (`list.__name__`) are not."""
+    where, entry = static_entry(kind, name)
+    if where is None:
+        raise WouldRaise(AttributeError(name))
+    if name == "__class__":
+        return Constant(kind)
+    if entry is None or type(entry) is str:  # __hash__, __doc__
+        return Constant(entry)
+    if not callable(entry):
+        raise Break("attribute", name=name, what=f"a {owner.kind}")
+    return MethodVariable(owner, name)
 
 
 def set_attribute(
@@ -286,6 +302,8 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Found:
 
     if not is_plain(value):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
+    if name == "__class__":
+        return Constant(type(value))
     try:
         found = getattr(value, name)
     except AttributeError as error:

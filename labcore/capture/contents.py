@@ -7,8 +7,8 @@ for no keys.  Guards are asked at the start of a region, so they are about the o
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Collection, Iterator
+from collections import OrderedDict, deque
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from ..guards import GuardBuilder, Source, kinds
@@ -19,6 +19,7 @@ from .numbers import Numbers, Varying, lifted
 from .peeking import apart, goes_over, peek
 from .presence import Presence
 from .variables import (
+    DequeVariable,
     DictVariable,
     Lazy,
     ListVariable,
@@ -58,10 +59,10 @@ class Contents:
             raise Break("mutation", what=f"a {owner.kind} that is being iterated")
         self.effects.write(owner, template, *parts)
 
-    # ---- lists ----
+    # ---- lists and deques ----
 
-    def symbolic_length(self, variable: ListVariable) -> Variable | None:
-        """len() of a list from outside that was seen to have other lengths: an input."""
+    def symbolic_length(self, variable: ListVariable | DequeVariable) -> Variable | None:
+        """len() of a list or deque from outside that was seen to have other lengths: an input."""
         if not variable.outside or variable.items is not None:
             return None
         source, length = variable.place.length(), len(variable.value)
@@ -74,11 +75,27 @@ class Contents:
     def items(self, variable: ListVariable) -> list[Variable]:
         """A list's items, guarding its length now that it matters."""
         if variable.items is None:
-            source = variable.place
-            self.length(source.name, variable.home, len(variable.value))
-            given = [self.lazy(source.item(n), v) for n, v in enumerate(variable.value)]
-            variable.items, variable.tail = [*given, *variable.tail], []
+            variable.items, variable.tail = [*self._given_items(variable), *variable.tail], []
         return variable.items
+
+    def queue(self, variable: DequeVariable) -> deque[Variable]:
+        """A deque's items, as `items`."""
+        if variable.items is None:
+            items = [*self._given_items(variable), *variable.tail]
+            variable.items, variable.tail = deque(items, variable.maxlen), []
+        return variable.items
+
+    def held(self, variable: ListVariable | DequeVariable) -> Sequence[Variable]:
+        """The items of either."""
+        if isinstance(variable, DequeVariable):
+            return self.queue(variable)
+        return self.items(variable)
+
+    def _given_items(self, variable: ListVariable | DequeVariable) -> list[Lazy]:
+        """The items that one from outside came in with."""
+        source = variable.place
+        self.length(source.name, variable.home, len(variable.value))
+        return [self.lazy(source.item(n), v) for n, v in enumerate(variable.value)]
 
     def append(self, variable: ListVariable, value: Variable) -> None:
         """`variable.append(value)`."""

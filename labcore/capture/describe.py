@@ -15,6 +15,7 @@ from .frames import NULL, UNBOUND
 from .variables import (
     CellVariable,
     Constant,
+    DequeVariable,
     DictVariable,
     FunctionVariable,
     Lazy,
@@ -82,7 +83,7 @@ def describe(variable: Variable) -> list[str]:
         return ["function", f"{describe(variable.owner)[1].split(':')[0]}.{variable.name}()"]
     if isinstance(variable, CellVariable):
         return ["other", "empty cell"] if variable.content is None else describe(variable.content)
-    if isinstance(variable, (TupleVariable, ListVariable, DictVariable)):
+    if isinstance(variable, (TupleVariable, ListVariable, DequeVariable, DictVariable)):
         items = variable.items
         return ["container", variable.kind if items is None else f"{variable.kind} of {len(items)}"]
     return ["other", variable.kind]

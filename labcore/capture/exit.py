@@ -9,6 +9,7 @@ themselves.
 
 from __future__ import annotations
 
+from collections import deque
 from functools import partial
 from types import CellType, FunctionType, MethodType
 
@@ -27,6 +28,7 @@ from .storing import setting
 from .variables import (
     CellVariable,
     Constant,
+    DequeVariable,
     DictVariable,
     ExceptionVariable,
     FunctionVariable,
@@ -131,6 +133,9 @@ class Exit:
     def _make(self, variable: Variable) -> str:
         if isinstance(variable, ListVariable):
             return self._later(variable, "list_", "[]")
+        if isinstance(variable, DequeVariable):
+            kind = self.builder.constant(deque, "deque")
+            return self._later(variable, "deque", f"{kind}((), {variable.maxlen})")
         if isinstance(variable, ObjectDict):
             return self._named("attributes", f"{self.build(variable.owner)}.__dict__")
         if isinstance(variable, DictVariable):
@@ -304,8 +309,8 @@ class Exit:
 
     def _fill(self, variable: Variable) -> None:
         name = self._made[variable]
-        if isinstance(variable, ListVariable):
-            items = [self.build(item) for item in self.looker.items(variable)]
+        if isinstance(variable, (ListVariable, DequeVariable)):
+            items = [self.build(item) for item in self.looker.held(variable)]
             self.lines += [f"{name} += [{', '.join(items)}]"] if items else []
         elif isinstance(variable, DictVariable):
             pairs = [

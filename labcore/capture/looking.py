@@ -9,7 +9,7 @@ its class, its attributes one by one.
 from __future__ import annotations
 
 import enum
-from collections import OrderedDict, defaultdict
+from collections import OrderedDict, defaultdict, deque
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
 
@@ -34,6 +34,7 @@ from .presence import Presence
 from .variables import (
     CellVariable,
     Constant,
+    DequeVariable,
     DictVariable,
     FunctionVariable,
     Lazy,
@@ -140,6 +141,8 @@ class Looker(Contents):
             return TupleVariable(items, value, cls=kind, home=home)
         if kind is list:
             return ListVariable(None, value=value, source=source, home=home)
+        if kind is deque:
+            return self._deque(source, value, home)
         if kind is dict:
             return DictVariable({}, False, value=value, source=source, home=home)
         if kind is OrderedDict:
@@ -160,6 +163,11 @@ class Looker(Contents):
             owner = self.lazy(source.attribute("__self__"), value.__self__)
             return MethodVariable(owner, value.__func__.__name__, function, home=home)
         return ObjectVariable(kind, value=value, source=source, home=home)
+
+    def _deque(self, source: Source, value: Any, home: str) -> Variable:
+        name, limit, origin = f"{source.name}.maxlen", value.maxlen, self.builder.origin
+        self.builder.add(kinds.constant_match(name, f"{home}.maxlen", limit, origin))
+        return DequeVariable(None, value=value, source=source, home=home)
 
     def _bound_builtin(self, source: Source, value: Any) -> Variable:
         """`items.append`, bound by an instruction before the region: another object every time, so

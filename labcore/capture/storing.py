@@ -19,6 +19,7 @@ from .objects import Instance, bound, own_attribute, special
 from .variables import (
     Call,
     Constant,
+    DequeVariable,
     DictVariable,
     ListVariable,
     NumberVariable,
@@ -121,6 +122,7 @@ PLAIN_DATA = (
     TensorVariable,
     TupleVariable,
     ListVariable,
+    DequeVariable,
     DictVariable,
     SetVariable,
 )

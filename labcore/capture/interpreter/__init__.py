@@ -4,7 +4,7 @@
     operators.py      + < is in not             control.py      jumps, loops, return
     containers.py     making and reading        stores.py       storing and deleting
     lists.py dicts.py sets.py  their methods    equality.py     == of containers
-    mappings.py       OrderedDict, defaultdict
+    mappings.py       OrderedDict, defaultdict   deques.py   deque
     calls.py          CALL, functions
     builtin_calls.py  len, zip, sum ...         type_calls.py   type, isinstance, getattr ...
     reductions.py     sum, min, sorted ...      texts.py        str, repr, f-strings

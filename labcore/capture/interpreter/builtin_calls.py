@@ -21,6 +21,7 @@ from ..polyfills import iterators, methods, selections
 from ..variables import (
     Call,
     Constant,
+    DequeVariable,
     DictVariable,
     IteratorVariable,
     ListVariable,
@@ -35,6 +36,7 @@ from .arithmetic import symbolic
 from .consumers import consuming, consuming_method
 from .control import iterate, iterator
 from .core import Interpreter
+from .deques import backwards, deque_method
 from .dicts import dict_method, fromkeys, update
 from .fold import folded
 from .generators import stop_iteration
@@ -87,6 +89,9 @@ def call_builtin(
         raise Break("side-effect-call", name=f"{name}()")
     replacement = polyfill(function)
     if replacement is not None:
+        heap = getattr(function, "__module__", "") == "_heapq"
+        if heap and args and not isinstance(vm.look(args[0]), ListVariable):
+            raise Break("unknown-call", name=f"{name}() of what is no list")  # C is more strict
         return inlined(replacement, args, kwargs)
     if any(function is getter for getter in GETTERS):  # classes, made as the user's are
         return Call(Constant(twin("operator", "_operator")[name]), args, kwargs)
@@ -161,10 +166,11 @@ def _len(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable |
             return Constant(vm.looker.mapping_length(value))
         if isinstance(value, SetVariable):
             return Constant(vm.looker.set_length(value))
-        length = vm.looker.symbolic_length(value) if isinstance(value, ListVariable) else None
-        if length is not None:
-            return length
-        if isinstance(value, (TupleVariable, ListVariable, ViewVariable)):
+        if isinstance(value, (ListVariable, DequeVariable)):
+            length = vm.looker.symbolic_length(value)
+            if length is not None:
+                return length
+        if isinstance(value, (TupleVariable, ListVariable, DequeVariable, ViewVariable)):
             return Constant(len(iterate(vm, value)))
     return fold_call(vm, len, args, kwargs)
 
@@ -206,6 +212,8 @@ def _reversed(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Varia
     value = vm.look(args[0])
     if isinstance(value, IteratorVariable):
         raise WouldRaise(TypeError("an iterator is not reversible"))
+    if isinstance(value, DequeVariable):
+        return backwards(vm, value)
     items = iterator(vm, value).items
     return IteratorVariable(items, len(items) - 1, -1)
 
@@ -273,6 +281,8 @@ def call_method(
         return dict_method(vm, owner, name, args, kwargs)
     if isinstance(owner, ListVariable):
         return list_method(vm, owner, name, args, kwargs)
+    if isinstance(owner, DequeVariable):
+        return deque_method(vm, owner, name, args, kwargs)
     if isinstance(owner, SetVariable):
         return set_method(vm, owner, name, args, kwargs)
     if name == "numel" and isinstance(owner, TupleVariable):

@@ -15,6 +15,7 @@ from ..polyfills import iterators
 from ..variables import (
     Call,
     Constant,
+    DequeVariable,
     DictVariable,
     GeneratorVariable,
     ListVariable,
@@ -35,6 +36,8 @@ METHODS = frozenset(
 )
 STEPWISE: dict[tuple[type, str], Any] = {
     (ListVariable, "extend"): iterators.extend,
+    (DequeVariable, "extend"): iterators.extend,
+    (DequeVariable, "extendleft"): iterators.extend_left,
     (SetVariable, "update"): iterators.update_set,
     (DictVariable, "update"): iterators.update_dict,
 }

@@ -12,6 +12,7 @@ from ..keys import is_constant_key, key_of
 from ..numbers import size_of
 from ..variables import (
     Constant,
+    DequeVariable,
     DictVariable,
     ListVariable,
     SliceVariable,
@@ -19,7 +20,7 @@ from ..variables import (
     TupleVariable,
     Variable,
 )
-from . import lists
+from . import deques, lists
 from .control import iterate
 from .core import Interpreter
 from .fold import folded, python_value
@@ -154,6 +155,8 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
         return missing(vm, owner, key)
     if isinstance(owner, DictVariable):
         return vm.looker.item(owner, key_of(vm, key))
+    if isinstance(owner, DequeVariable):
+        return deques.subscript(vm, owner, key)
     if isinstance(owner, (ListVariable, TupleVariable)):
         index, items = python_value(vm, key), iterate(vm, owner)
         try:  # each kind has its own text for an index out of range

@@ -16,6 +16,7 @@ from ..keys import key_variable
 from ..objects import instance
 from ..variables import (
     Constant,
+    DequeVariable,
     DictVariable,
     FunctionVariable,
     IteratorVariable,
@@ -48,6 +49,8 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
         return bool(value.number)
     if isinstance(value, ListVariable):
         return bool(vm.looker.items(value))
+    if isinstance(value, DequeVariable):
+        return bool(vm.looker.queue(value))
     if isinstance(value, TupleVariable):
         return bool(value.items)
     if isinstance(value, DictVariable):
@@ -157,6 +160,8 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
         return list(value.items)
     if isinstance(value, ListVariable):
         return list(vm.looker.items(value))
+    if isinstance(value, DequeVariable):
+        return list(vm.looker.queue(value))
     if isinstance(value, ViewVariable):
         return view_items(vm, value)
     if isinstance(value, IteratorVariable):
@@ -193,6 +198,8 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
     if isinstance(value, ListVariable):
         return IteratorVariable(vm.looker.items(value), sequence=value)
     items = iterate(vm, value)
+    if isinstance(value, DequeVariable):
+        return KeysVariable(items, keys=iter(vm.looker.queue(value)), item=lambda item: item)
     if isinstance(value, Constant) and type(value.value) in (range, tuple):
         return IteratorVariable(items, sequence=value)
     if isinstance(value, TupleVariable) and value.cls is not Size:

@@ -15,6 +15,7 @@ from ...tensor.size import Size
 from ..breaks import Break
 from ..variables import (
     Constant,
+    DequeVariable,
     DictVariable,
     FunctionVariable,
     ListVariable,
@@ -29,7 +30,7 @@ from .core import Interpreter
 from .fold import folded, is_plain
 from .identity import same
 
-CONTAINERS = (TupleVariable, ListVariable, DictVariable, SetVariable)
+CONTAINERS = (TupleVariable, ListVariable, DequeVariable, DictVariable, SetVariable)
 
 
 def equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
@@ -103,6 +104,9 @@ def _containers(vm: Interpreter, a: Variable, b: Variable) -> bool:
     if isinstance(a, ListVariable) and isinstance(b, ListVariable):
         first, second = vm.looker.items(a), vm.looker.items(b)
         return len(first) == len(second) and _sequences(vm, first, second)
+    if isinstance(a, DequeVariable) and isinstance(b, DequeVariable):
+        one_queue, other_queue = vm.looker.queue(a), vm.looker.queue(b)
+        return len(one_queue) == len(other_queue) and _sequences(vm, one_queue, other_queue)
     if isinstance(a, DictVariable) and isinstance(b, DictVariable):
         one, other = vm.looker.dict_items(a), vm.looker.dict_items(b)
         if len(one) != len(other):

@@ -6,6 +6,7 @@ with, so no user code runs.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from ..breaks import Break, WouldRaise
 from ..keys import key_variable
 from ..variables import (
     Constant,
+    DequeVariable,
     DictVariable,
     ListVariable,
     NumberVariable,
@@ -51,6 +53,9 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
         return Size(items) if value.cls is Size else items
     if isinstance(value, ListVariable):
         return [python_value(vm, item) for item in vm.looker.items(value)]
+    if isinstance(value, DequeVariable):
+        plain = [python_value(vm, item) for item in vm.looker.queue(value)]
+        return deque(plain, value.maxlen)
     if isinstance(value, DictVariable) and value.cls is dict:
         pairs = vm.looker.dict_items(value).items()
         keys = [python_value(vm, key_variable(vm.builder, key)) for key, _ in pairs]

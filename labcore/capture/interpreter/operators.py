@@ -16,6 +16,7 @@ from ..numbers import as_constant, size_of
 from ..polyfills import iterators
 from ..variables import (
     Constant,
+    DequeVariable,
     DictVariable,
     ExceptionVariable,
     GeneratorVariable,
@@ -30,7 +31,7 @@ from ..variables import (
     Variable,
     ViewVariable,
 )
-from . import dicts, lists
+from . import deques, dicts, lists
 from .continuations import call_polyfill
 from .control import iterate, truth
 from .core import Interpreter
@@ -79,6 +80,8 @@ def binary(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         return _with_tensor(vm, symbol, a, b)
     if isinstance(a, (SetVariable, ViewVariable)) or isinstance(b, (SetVariable, ViewVariable)):
         return set_operator(vm, symbol, a, b)
+    if isinstance(a, DequeVariable) or isinstance(b, DequeVariable):
+        return deques.binary(vm, symbol, function, a, b)
     if isinstance(a, (TupleVariable, ListVariable)) or isinstance(b, (TupleVariable, ListVariable)):
         return _sequence(vm, symbol, a, b)
     if symbol == "|" and _plain_dict(a) and _plain_dict(b):
@@ -165,6 +168,10 @@ def _changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) ->
         lists.extend(vm, a, b)
     elif isinstance(a, ListVariable) and symbol == "*":
         lists.repeat(vm, a, b)
+    elif isinstance(a, DequeVariable) and symbol == "+":
+        deques.extend(vm, a, b)
+    elif isinstance(a, DequeVariable) and symbol == "*":
+        deques.repeat(vm, a, b)
     elif isinstance(a, DictVariable) and symbol == "|":
         dicts.update(vm, a, [b], {})
     elif isinstance(a, SetVariable):
@@ -209,6 +216,8 @@ def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         return Constant(equal(vm, a, b) == (symbol == "=="))
     if isinstance(a, ListVariable) and isinstance(b, ListVariable):
         a, b = TupleVariable(vm.looker.items(a)), TupleVariable(vm.looker.items(b))
+    if isinstance(a, DequeVariable) and isinstance(b, DequeVariable):
+        a, b = TupleVariable([*vm.looker.queue(a)]), TupleVariable([*vm.looker.queue(b)])
     return folded(vm, symbol, function, a, b)
 
 

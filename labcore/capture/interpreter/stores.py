@@ -13,13 +13,14 @@ from ..frame import SymbolicFrame
 from ..variables import (
     CellVariable,
     Constant,
+    DequeVariable,
     DictVariable,
     ListVariable,
     SliceVariable,
     TensorVariable,
     Variable,
 )
-from . import dicts, lists
+from . import deques, dicts, lists
 from .core import Interpreter
 from .locals import global_value
 from .table import opcode
@@ -50,6 +51,8 @@ def store_item(vm: Interpreter, variable: Variable, key: Variable, value: Variab
     owner = vm.look(variable)
     if isinstance(owner, ListVariable):
         lists.set_item(vm, owner, key, value)
+    elif isinstance(owner, DequeVariable):
+        deques.set_item(vm, owner, key, value)
     elif isinstance(owner, DictVariable):
         dicts.set_item(vm, owner, key, value)
     elif isinstance(owner, TensorVariable):
@@ -63,6 +66,8 @@ def delete_item(vm: Interpreter, variable: Variable, key: Variable) -> None:
     owner = vm.look(variable)
     if isinstance(owner, ListVariable):
         lists.delete_item(vm, owner, key)
+    elif isinstance(owner, DequeVariable):
+        deques.delete_item(vm, owner, key)
     elif isinstance(owner, DictVariable):
         dicts.delete_item(vm, owner, key)
     else:

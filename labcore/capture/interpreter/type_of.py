@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections import deque
+
 from ...tensor import Tensor
 from ..breaks import Break
 from ..remaking import type_of_generator
 from ..variables import (
     Constant,
+    DequeVariable,
     DictVariable,
     FunctionVariable,
     GeneratorVariable,
@@ -24,6 +27,7 @@ from .core import Interpreter
 _MADE_INSIDE: dict[type, type] = {
     TensorVariable: Tensor,
     ListVariable: list,
+    DequeVariable: deque,
     ObjectDict: dict,
     SetVariable: set,
     SliceVariable: slice,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy as library
+from collections import deque
 from typing import Any
 
 library_copy, library_deepcopy = library.copy, library.deepcopy
@@ -11,7 +12,7 @@ ATOMS = (int, float, bool, complex, str, bytes, range, type(None), type(...), ty
 
 def copy(x: Any) -> Any:
     kind = type(x)
-    if kind is list or kind is dict or kind is set:
+    if kind is list or kind is dict or kind is set or kind is deque:
         return x.copy()
     return x if kind is tuple or is_atom(x) else library_copy(x)
 

@@ -130,6 +130,11 @@ def extend(items: list, iterable: Any, /) -> None:
         items.append(item)
 
 
+def extend_left(items: Any, iterable: Any, /) -> None:
+    for item in iterable:
+        items.appendleft(item)
+
+
 def update_set(elements: set, *iterables: Any) -> None:
     for iterable in iterables:
         for element in iterable:

@@ -22,6 +22,7 @@ from .generators import GeneratorVariable as GeneratorVariable
 from .numbers import NumberVariable as NumberVariable
 from .values import (
     Constant as Constant,
+    DequeVariable as DequeVariable,
     DictVariable as DictVariable,
     IdVariable as IdVariable,
     IteratorVariable as IteratorVariable,

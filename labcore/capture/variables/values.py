@@ -9,6 +9,7 @@ PyTorch has some eighty VariableTracker classes.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -105,6 +106,19 @@ class ListVariable(Mutable):
 
 
 @dataclass(eq=False, slots=True)
+class DequeVariable(Mutable):
+    """A collections.deque, kept as a list is; `items` is a real one, with the same limit."""
+
+    items: deque[Variable] | None
+    tail: list[Variable] = field(default_factory=list)
+
+    @property
+    def maxlen(self) -> int | None:
+        limit: int | None = (self.value if self.items is None else self.items).maxlen
+        return limit
+
+
+@dataclass(eq=False, slots=True)
 class DictVariable(Mutable):
     """A dict, by key (see `keys.py`). One from outside is not `complete` until somebody asks which
     keys there are: `items` are those written meanwhile, `gone` those deleted, and `changes` all of
@@ -182,8 +196,8 @@ class IteratorVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class KeysVariable(IteratorVariable):
-    """An iterator over a dict's keys, values or items, or over a set: a real one over the keys of
-    the variable, so that it sees, and says, what CPython's does when they change meanwhile.
+    """An iterator over a dict's keys, values or items, a set or a deque: a real one over what the
+    variable holds, so that it sees, and says, what CPython's does when they change meanwhile.
     `item` gives the variable for a key."""
 
     keys: Iterator[Any] = field(kw_only=True)
