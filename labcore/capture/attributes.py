@@ -97,6 +97,10 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
     found = objects.instance(vm, owner)
     if found is not None:
         return objects.find(vm, found, name)
+    if name == "__class__" and not _is_class(owner):
+        from .interpreter.type_of import type_of  # late: it needs this
+
+        return objects.class_constant(vm, type_of(vm, owner))
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
     owner = as_constant(vm.looker.numbers, owner)
@@ -131,8 +135,6 @@ def _of_container(owner: Variable, kind: type, name: str) -> Variable:
     where, entry = static_entry(kind, name)
     if where is None:
         raise WouldRaise(AttributeError(name))
-    if name == "__class__":
-        return Constant(kind)
     if entry is None or type(entry) is str:  # __hash__, __doc__
         return Constant(entry)
     if not callable(entry):
@@ -164,7 +166,7 @@ def set_attribute(
         vm.changed()
         owner.attributes[name] = value
         return None
-    if isinstance(owner, Constant) and issubclass(type(owner.value), type):
+    if isinstance(owner, Constant) and _is_class(owner):
         storing.store_in_class(vm, owner, name, value)
         return None
     if found is None:
@@ -243,6 +245,10 @@ def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
             raise
         return False
     return True
+
+
+def _is_class(variable: Variable) -> bool:
+    return isinstance(variable, Constant) and issubclass(type(variable.value), type)
 
 
 def _is_module(variable: Variable) -> bool:

@@ -185,3 +185,18 @@ def test_a_break_inside_of_a_property_leaves_the_work_around_it_compiled():
     compiled = torch.compile(f, backend=counter)
     for calls in (1, 2):
         assert compiled(x4()).tolist() == [6.0, 0.0, 12.0, 3.0] and len(seen) == calls
+
+
+@pytest.mark.parametrize(
+    "value", [1, 2.5, "a", None, [1], (1,), {"a": 1}, {1}, range(3), torch.Size([2]), x4()]
+)
+def test_the_class_of_a_value(value) -> None:
+    def f(x, value):
+        return x + 1, value.__class__ is type(value), value.__class__.__name__
+
+    check(f, x4(), value)
+
+
+@pytest.mark.parametrize("value", [[1], {"a": 1}, {1}])
+def test_a_container_has_no_hash(value) -> None:
+    check(lambda x, value: (x + 1, value.__hash__ is None), x4(), value)
