@@ -60,7 +60,9 @@ class Leaving(Exit):
         """What was made inside and nobody will read again need not be made for real."""
         if READS_NAMES & {*frame.code.co_names}:
             return set()
-        live = frame.table.live[frame.offset]
+        live = {*frame.table.live[frame.offset]}
+        if "super" in frame.code.co_names:  # which looks for the first argument by itself
+            live.add(0)
         return {
             variable
             for slot, variable in enumerate(frame.fast)

@@ -387,3 +387,23 @@ def test_a_bound_method_is_known_by_its_owner_and_its_name():
     compiled = torch.compile(f, backend="eager")
     for method in ("abb".count, "abc".count, "abc".index, "cab".index):
         assert compiled(one(), method).tolist() == f(one(), method).tolist()
+
+
+class Base:
+    def name(self):
+        return "base"
+
+
+class Derived(Base):
+    def name(self):
+        return super().__class__.__name__
+
+
+def test_super_finds_its_object_behind_a_break():
+    def f(x):
+        return Derived().name(), x + 1
+
+    compiled = torch.compile(f, backend="eager")
+    for _ in range(2):
+        name, result = compiled(one())
+        assert name == "super" and result.tolist() == (one() + 1).tolist()
