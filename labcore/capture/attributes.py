@@ -308,8 +308,6 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Found:
 
     if not is_plain(value):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
-    if name == "__class__":
-        return Constant(type(value))
     try:
         found = getattr(value, name)
     except AttributeError as error:

@@ -264,7 +264,7 @@ def to_float(value: Any) -> Any:
 
 def of_math(name: str, *operands: Any) -> Any:
     """math.sqrt(operand), math.log(operand, base) and the like."""
-    places = ", ".join(f"{{{place}}}" for place in range(len(operands)))
+    places = ", ".join(["{}"] * len(operands))
     return _computed(f"(math.{name}({places}))", getattr(math, name), *operands)
 
 

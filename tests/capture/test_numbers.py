@@ -259,7 +259,7 @@ def test_a_dimension_that_varies(fold):
 
 def test_a_function_of_math_with_two_numbers():
     def f(x, n):
-        return x * math.log(n + 1, 2), math.log(8, n + 1), math.atan2(n, 2)
+        return x * math.log(n + 1, 2), math.log(8, n + 1), math.atan2(n, 2), pow(n, 2, 5)
 
     compiled = torch.compile(f)
     x = torch.tensor([1.0, 2.0])

@@ -42,6 +42,8 @@ def symbolic(
     values = [_number(variable) for variable in variables]
     if meaning is None or any(value is None for value in values):
         return None
+    if function is pow and len(values) > 2:  # with a modulus it is no polynomial
+        return None
     if function not in OF_TUPLES and any(isinstance(value, tuple) for value in values):
         return None
     try:
