@@ -4,8 +4,7 @@ In: symbols of a `ShapeEnv`, Python numbers.  Out: expressions, printed as the P
 them; comparisons give real bools, the ones of the values seen (see `env.py`).
 Invariant: evaluating `text` gives bit for bit what Python gives; ints that are polynomials have one
 form, whatever way they were computed.
-What needs a number as such (hash(), range(), a list's index) gets the value seen, and the
-expression is assumed to have it.
+hash(), range() and a list's index get the value seen; the expression is assumed to have it.
 """
 
 from __future__ import annotations

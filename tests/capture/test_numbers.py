@@ -266,3 +266,11 @@ def test_a_function_of_math_with_two_numbers():
     with strict():
         for n in (1, 2, 3, 7):
             same(f(x, n), compiled(x, n), ())
+
+
+def test_where_enumerate_starts_is_an_index():
+    compiled = torch.compile(lambda x, s: [(n, x) for n, _ in enumerate("ab", s)], backend="eager")
+    for start in (1, 2, 3, True):
+        assert [n for n, _ in compiled(torch.ones(2), start)] == [int(start), start + 1]
+    with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+        compiled(torch.ones(2), 2.5)

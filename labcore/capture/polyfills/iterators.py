@@ -3,10 +3,11 @@ items only when one is wanted."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator
 from typing import Any
 
-builtin_iter, builtin_next = iter, next
+builtin_index, builtin_iter, builtin_next = operator.index, iter, next
 MISSING: Any = object()
 
 
@@ -36,6 +37,8 @@ def filtered(function: Any, iterator: Iterator) -> Iterator:
 
 
 def enumerate(iterable: Any, start: Any = 0) -> Iterator:
+    if type(start) is not int:
+        start = builtin_index(start)
     return enumerated(builtin_iter(iterable), start)
 
 
