@@ -63,6 +63,11 @@ def read_class(cls: type) -> type:
     return cls
 
 
+def is_read(cls: type) -> bool:
+    """Is it a class of the lab whose Python is read?"""
+    return id(cls) in _read
+
+
 def has_slots(cls: type) -> bool:
     return any("__slots__" in _dictionary(place) and _dictionary(place)["__slots__"]
                for place in mro(cls))
@@ -84,7 +89,7 @@ def is_named_tuple(cls: type) -> bool:
 
 def is_fixed(cls: type) -> bool:
     """Can nobody change this class?"""
-    if id(cls) in _read:
+    if is_read(cls):
         return False
     return bool(cls.__flags__ & IMMUTABLE_TYPE) or (
         str(_dictionary(cls).get("__module__")).partition(".")[0] == OURS

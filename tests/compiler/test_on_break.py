@@ -103,3 +103,25 @@ def test_errors_of_compiling_have_the_users_line():
         torch.compile(f, backend="eager")(X)
     assert any(entry.name == "f" for entry in caught.traceback)
     assert torch.compile(lambda x: x + 1, backend="eager")(X).tolist() == [2.0]
+
+
+def test_a_block_within_a_block_may_allow_breaks_again():
+    def allowed(x):
+        with error_on_graph_break(True):
+            y = x + 1
+            with error_on_graph_break(False):
+                print("allowed")
+                y = y * 2
+            return y + 1
+
+    def forbidden_again(x):
+        with error_on_graph_break(True):
+            with error_on_graph_break(False):
+                y = x * 2
+            print("forbidden")
+            return y
+
+    for _ in range(2):
+        assert torch.compile(allowed, backend="eager")(X).tolist() == allowed(X).tolist()
+    with pytest.raises(Unsupported, match="print"):
+        torch.compile(forbidden_again, backend="eager")(X)

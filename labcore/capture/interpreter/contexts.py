@@ -13,6 +13,7 @@ from __future__ import annotations
 from ..attributes import special_method
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
+from ..classes import is_read
 from ..frame import SymbolicFrame
 from ..objects import class_constant
 from ..variables import (
@@ -33,7 +34,7 @@ COMPILER = __name__.partition(".")[0] + ".compiler"
 @opcode("BEFORE_WITH")
 def before_with(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     manager = vm.look(frame.stack.pop())
-    if not isinstance(manager, ObjectVariable) or _is_the_compilers(manager.cls):
+    if not isinstance(manager, ObjectVariable) or _is_cpythons(vm, manager.cls):
         raise Break("context-manager")
     enter, leave = (_method(vm, manager, name) for name in ("__enter__", "__exit__"))
     if enter is None or leave is None:
@@ -44,9 +45,10 @@ def before_with(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None
     call(vm, frame, enter, [], {})
 
 
-def _is_the_compilers(cls: type) -> bool:
-    """A block that says how to compile: it is in force for the regions inside of it."""
-    return str(cls.__module__).startswith(COMPILER)
+def _is_cpythons(vm: Interpreter, cls: type) -> bool:
+    """A block that says how to compile is in force for the regions inside of it. Where a break is
+    an error already, one that can be read is."""
+    return str(cls.__module__).startswith(COMPILER) and not (vm.strict and is_read(cls))
 
 
 def _method(vm: Interpreter, manager: ObjectVariable, name: str) -> Variable | None:
