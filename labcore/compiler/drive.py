@@ -15,7 +15,7 @@ from ..capture import Frame, Stop, leave, run_rest, step
 from ..capture.steps import unwind
 from ..guards import EAGER, MISS, Variant
 from .exc import CompileError
-from .points import Point
+from .points import BackendAtWork, Point
 from .telling import run_rest_watched, step_watched
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
                 outcome = point.cache.first(frames)
                 if outcome is MISS:
                     outcome = point.find((frames,))
+        except BackendAtWork:
+            return _to_the_end(frames)
         except CompileError as error:  # it comes from where the frames stand, and a handler of
             outcome = EAGER  # the user's is CPython's to run
             unwind(frames, error.with_traceback(None), mark=True)
@@ -96,7 +98,12 @@ def _execute(point: Point, variant: Variant, slots: tuple[Any, ...], call: int, 
 def _in_python(state: State, frames: list[Frame], failed: Any) -> Any:
     """A region raised, and nothing of it has happened yet: CPython runs all that is left, and
     raises in the user's code."""
+    return state.settle(failed, _to_the_end(frames))
+
+
+def _to_the_end(frames: list[Frame]) -> Any:
+    """CPython runs all frames; what the outermost one returns."""
     while True:
         finished = run_rest(frames)
         if finished is not None:
-            return state.settle(failed, finished[0])
+            return finished[0]

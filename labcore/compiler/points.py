@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 Key = tuple[tuple[int, int], ...]
 
 
+class BackendAtWork(Exception):
+    """Nobody waits for a backend; see `Point.add_variant`."""
+
+
 class Point:
     """A place with its variants. The call's own has no `key`."""
 
@@ -70,9 +74,12 @@ class Point:
         and nothing is kept.
 
         While a backend works on a variant of this place, nobody waits for it: the backend may wait
-        for the very thread that asks, or be asking itself.
+        for the very thread that asks, or be asking itself. Raises BackendAtWork then, for a call on
+        its way: CPython is to run all the rest of it, or it would stand where no other call does.
         """
         if self.backend_works:
+            if self.key:
+                raise BackendAtWork
             return None
         with self.cache.lock:
             for variant in self.cache.variants:
