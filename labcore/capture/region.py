@@ -22,6 +22,7 @@ from ..tensor.modes import mode
 from .breaks import Break, WouldRaise
 from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
+from .interpreter.letting_go import half_done
 from .leaving import Leaving
 from .memory import apart, overwrite, written
 from .numbers import NOTHING_VARIES, Numbers, Varying
@@ -153,11 +154,10 @@ def _region(vm: Interpreter) -> Region:
     if stop is not None and stop.step is not None and not vm.halted:
         stop.half_done = None
         raise stop
-    for generator in vm.generators:
-        if generator.guarded:  # it is let go of within the region, or leaves it half done
-            left = Break("generator", name=generator.function.code.co_qualname)
-            left.step = vm.born.get(generator)
-            raise left
+    if (generator := half_done(vm.generators)) is not None:
+        left = Break("generator", name=generator.function.code.co_qualname)
+        left.step = vm.born.get(generator)
+        raise left
     way_out = Leaving(builder, vm.looker, vm.operators.tracer.memory, vm.modes, vm.born)
     if stop is None:
         assert captured.result is not None

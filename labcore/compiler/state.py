@@ -108,7 +108,7 @@ class State:
         own; unless a handler of the user's has caught it."""
         error = failed.error
         if not isinstance(error, WouldRaise):
-            if self.catches:
+            if self.catches and not strict:
                 return value
             error.add_note(
                 f"(raised by the compiled {self.function.__qualname__}; the same call runs eagerly)"

@@ -306,3 +306,41 @@ def test_a_loop_over_a_list_is_no_loop_over_a_generator() -> None:
     for make in (one, numbers, one, numbers):
         compiled(make, x4())
     assert events == ["left", "closed", "left"] * 2
+
+
+def test_an_exception_leaves_a_loop_over_a_list_or_over_a_generator() -> None:
+    """Nobody looked at the iterator since the break: the generator's `finally` runs before the
+    handler of the exception all the same."""
+
+    def told(wrap):
+        events = []
+
+        def numbers():
+            try:
+                yield 1
+                yield 2
+            finally:
+                events.append("closed")
+
+        def listed():
+            return [1, 2]
+
+        @torch.compiler.disable
+        def made(make):
+            return make()
+
+        def first(make, x):
+            try:
+                for number in made(make):
+                    print(end="")
+                    x = x + number
+                    raise ValueError("enough")
+            except ValueError:
+                events.append("caught")
+                return x * 2
+
+        function = wrap(first)
+        values = [function(make, x4()).tolist() for make in (listed, numbers, listed, numbers)]
+        return values, events
+
+    assert told(lambda function: torch.compile(function, backend="eager")) == told(lambda f: f)

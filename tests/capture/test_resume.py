@@ -1,4 +1,5 @@
-"""What follows a break: how many graphs there are, what they output; and nothing else shows."""
+"""What follows a break: what the graphs output, and that nothing else shows. How many there are is
+tests/compiler/test_counts.py."""
 
 from __future__ import annotations
 
@@ -18,8 +19,6 @@ from labcore.compiler.compile import state_of
 from labcore.compiler.exc import Unsupported
 from labcore.trace import Execute, GraphBreak, GraphCaptured, record
 
-from .differential import strict
-
 LOG = []
 log = LOG.append
 
@@ -36,12 +35,6 @@ def with_boundary(x):
     return y.relu() * 2
 
 
-def branch(x):
-    if x.sum() > 0:
-        return x * 2
-    return x + 1
-
-
 def loop(x, n):
     for i in range(n):
         x = x * 0.5 + 1
@@ -50,69 +43,10 @@ def loop(x, n):
     return x
 
 
-def while_counter(x, n):
-    i = 0
-    while i < n:
-        x = x * 0.5
-        log("round")
-        i += 1
-    return x
-
-
-def while_data(x):
-    while x.sum() < 1000:
-        x = x * 2
-    return x + 1
-
-
-class Noisy:
-    def __init__(self, swallow=False):
-        self.swallow = swallow
-
-    def __enter__(self):
-        log("enter")
-        return self
-
-    def __exit__(self, kind, value, tb):
-        log(f"exit {kind and kind.__name__}")
-        return self.swallow and kind is ValueError
-
-
 def check(i):
     if i % 3 == 1:
         log("bad")
         raise ValueError("one of three")
-
-
-def loop_with(x, n):
-    for i in range(n):
-        with Noisy():
-            x = x + 1
-            log(i)
-            x = x * 2
-    return x
-
-
-def loop_try(x, n):
-    for i in range(n):
-        try:
-            x = x + 1
-            check(i)
-            x = x * 0.5
-        except ValueError as e:
-            log(str(e))
-            x = x + 100
-        finally:
-            x = x.relu()
-    return x
-
-
-def swallow(x):
-    with Noisy(True):
-        x = x + 1
-        check(1)
-        x = x * 1000
-    return x * 2
 
 
 def callee(x, i):
@@ -127,28 +61,6 @@ def nested(x):
     return y + 4
 
 
-def nested_loop(x, n):
-    for i in range(n):
-        x = x * 0.25
-        x = callee(x, i)
-        x = x + 4
-    return x
-
-
-def grows(x, items):
-    for _ in range(5):
-        items.append(x)
-        log(len(items))
-        x = x + 1
-    return x
-
-
-def comprehension(x):
-    i = 10
-    parts = [x * i + callee(x, i) for i in range(3)]
-    return parts[0] + parts[1] + parts[2] + i
-
-
 def temporaries(x):
     a = x + 1
     b = a * 2
@@ -159,38 +71,6 @@ def temporaries(x):
 
 def one():
     return torch.tensor([1.0])
-
-
-CASES = [
-    (branch, 3, [(one,), (lambda: -one(),)]),
-    (loop, 3, [(one, 3), (one, 1000)]),
-    (while_counter, 1, [(one, 1000)]),
-    (loop_with, 2, [(one, 50)]),
-    (loop_try, 3, [(one, 50)]),
-    (swallow, 2, [(one,)]),
-    (nested, 2, [(one,)]),
-    (nested_loop, 3, [(one, 1000)]),
-    (grows, 1, [(one, list), (one, lambda: [1, 2])]),
-    (comprehension, 4, [(one,)]),
-    (temporaries, 2, [(one,)]),
-]
-NAMES = [function.__name__ for function, *_ in CASES]
-
-
-@pytest.mark.parametrize(("function", "graphs", "calls"), CASES, ids=NAMES)
-def test_graphs(function, graphs, calls):
-    """However many rounds a loop takes, each different graph is compiled once."""
-    counter = CompileCounter()
-    compiled = torch.compile(function, backend=counter)
-    for call in calls * 2:
-        runs = []
-        for run in (function, compiled):
-            LOG.clear()
-            args = [make() if callable(make) else make for make in call]
-            with strict():
-                runs.append((repr(run(*args)), repr(args), list(LOG)))
-        assert runs[0] == runs[1]
-    assert counter.frame_count == graphs
 
 
 def test_a_call_of_a_disabled_function_in_the_middle(capsys):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from types import GeneratorType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from ...guards import kinds, source
@@ -13,6 +13,7 @@ from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
 from ..looking import BY_IDENTITY
 from ..variables import CellVariable, Constant, Lazy, Variable
 from .core import Interpreter
+from .letting_go import let_go
 from .polyfilled import own_name
 from .table import opcode
 
@@ -24,23 +25,9 @@ def nop(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 
 @opcode("POP_TOP")
 def pop_top(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    left = frame.stack.pop()
-    if not isinstance(left, Lazy):
-        return
-    if type(left.value) is GeneratorType:
-        # nobody else may hold it: then its own handlers run now, not at the region's end
-        raise Break("generator", name=left.value.__qualname__)
-    if left.seen is None and any("__next__" in vars(cls) for cls in type(left.value).__mro__):
-        _no_generator(vm, left)
-
-
-def _no_generator(vm: Interpreter, left: Lazy) -> None:
-    """The same loop, left in another call, may go over a generator."""
-    name, home = left.source.name, vm.builder.load(left.source)
-    kind = vm.builder.constant(GeneratorType, "generator")
-    code, words = f"type({home}) is not {kind}", f"{name!r} is a generator now"
-    origin = vm.builder.origin
-    vm.builder.add(kinds.condition("TYPE_MATCH", name, code, home, "no generator", words, origin))
+    stop = let_go(vm, [frame.stack.pop()])  # a loop that is left pops what it went over
+    if stop is not None:
+        raise stop
 
 
 @opcode("PUSH_NULL")

@@ -7,7 +7,6 @@ CPython's to raise, by running the whole call, or what is left of it.
 
 from __future__ import annotations
 
-from types import GeneratorType
 from typing import TYPE_CHECKING
 
 from ..breaks import Break, WouldRaise
@@ -15,6 +14,7 @@ from ..bytecode import V12
 from ..classes import mro
 from ..frame import SymbolicFrame
 from ..variables import Constant, ExceptionVariable, Lazy, Variable
+from .letting_go import let_go
 
 if TYPE_CHECKING:
     from .core import Interpreter
@@ -33,7 +33,7 @@ def unwind(vm: Interpreter, raised: WouldRaise) -> None:
     """Stand at the handler. Raises WouldRaise where there is none."""
     if not any(frame.rescues or frame.table.handler(frame.offset) for frame in vm.frames):
         raise raised
-    if any(_closes(value) for frame in vm.frames for value in frame.stack):
+    if let_go(vm, (value for frame in vm.frames for value in frame.stack)):
         raise Break("exception-caught")
     error = raised.variable or _made(raised)
     if not raised.again:
@@ -80,11 +80,6 @@ def stop_iteration_error(vm: Interpreter, error: ExceptionVariable) -> Exception
     made.cause = made.context = error
     vm.born[made] = vm.born[error]
     return made
-
-
-def _closes(variable: Variable) -> bool:
-    """A real generator in a loop that is left: its own handlers run before anybody catches."""
-    return isinstance(variable, Lazy) and type(variable.value) is GeneratorType
 
 
 def _made(raised: WouldRaise) -> ExceptionVariable:

@@ -29,9 +29,3 @@ class GeneratorVariable(Variable):
     @property
     def kind(self) -> str:
         return f"generator {self.function.code.co_name}"
-
-    @property
-    def guarded(self) -> bool:
-        """Would leaving it where it stands run code of its own (a finally, a with)?"""
-        table = None if self.frame is None or self.paused is None else self.frame.table
-        return table is not None and self.paused is not None and table.catches(self.paused)

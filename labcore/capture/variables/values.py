@@ -211,7 +211,7 @@ class KeysVariable(IteratorVariable):
 
 @dataclass(eq=False, slots=True)
 class LiveIterator(Variable):
-    """A list's, tuple's or range's iterator from outside: peeked at under guards, advanced where
+    """An iterator from outside that `peeking` can look into: peeked at under guards, advanced where
     the region ends. `taken` items so far; `ended`: and then it was exhausted."""
 
     value: Any
