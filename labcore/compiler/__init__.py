@@ -7,6 +7,7 @@ points.py      places where regions begin   frames.py      compile ids
 backends.py    backends by name             pipeline.py    the built-in ones
 disable.py, allow.py, on_break.py  said by user code
 stance.py      how much is compiled         limit.py, counters.py
+bucketing.py   a few sizes for many lengths
 explain.py, logs.py   readers of the trace  exc.py         errors
 """
 
@@ -17,6 +18,7 @@ from .allow import (
     substitute_in_graph as substitute_in_graph,
 )
 from .backends import list_backends as list_backends, register_backend as register_backend
+from .bucketing import bucketed as bucketed
 from .compile import compile as compile
 from .disable import (
     disable as disable,

@@ -65,6 +65,10 @@ class ConstraintViolationError(CompileError):
         super().__init__("\n".join(parts))
 
 
+class PaddingError(CompileError):
+    """A function under `bucketed` gives something else when its arguments are padded."""
+
+
 class InvalidBackend(CompileError):
     """No backend of that name."""
 
