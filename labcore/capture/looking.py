@@ -325,12 +325,11 @@ class Looker(Contents):
 
 
 def _is_bound(function: Any, source: Source) -> bool:
-    """A method that this call has bound, of a value whose methods capture knows; one that a global
-    variable holds is known by identity. Raises Break for another one that an instruction has just
-    bound: it is not this object at any other call."""
+    """A method of a value whose methods capture knows. Raises Break for another one that an
+    instruction has just bound: it is not this object at any other call."""
     owner = type(function.__self__)
     if owner in kinds.ATOMS or owner in (list, dict, set, tuple):
-        return not source.root.fallible  # of a call, not of a module
+        return True
     bound = owner not in (ModuleType, type(None)) and not issubclass(owner, type)
     if bound and source.name.startswith("stack["):
         left = function.__name__ == "__exit__"

@@ -20,7 +20,12 @@ from labcore.compiler.exc import Unsupported
 from labcore.trace import Execute, GraphBreak, GraphCaptured, record
 
 LOG = []
-log = LOG.append
+
+
+@torch.compiler.disable
+def log(value):
+    """A break."""
+    LOG.append(value)
 
 
 @disable
@@ -286,3 +291,33 @@ def test_super_finds_its_object_behind_a_break():
     for _ in range(2):
         name, result = compiled(one())
         assert name == "super" and result.tolist() == (one() + 1).tolist()
+
+
+def test_arguments_that_only_cpython_looks_at_are_not_guarded():
+    def f(x, n):
+        for i in range(n):
+            x = x + 1
+            log(i)
+        return x
+
+    compiled = torch.compile(f, backend="eager")
+    compiled(one(), 6)
+    (behind,) = state_of(compiled).points.values()
+    assert len(behind.cache.variants) == 2  # another round, and the end
+
+
+def test_a_method_bound_by_a_global_name_is_called_within_the_region():
+    counter = CompileCounter()
+    compiled = torch.compile(tells, backend=counter, fullgraph=True)
+    LOG.clear()
+    assert compiled(one()).tolist() == [4.0] and compiled(one()).tolist() == [4.0]
+    assert LOG == ["told"] * 2 and counter.frame_count == 1
+
+
+tell = LOG.append
+
+
+def tells(x):
+    x = x + 1
+    tell("told")
+    return x * 2

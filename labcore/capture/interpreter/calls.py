@@ -134,8 +134,8 @@ def _call_function(
     args: list[Variable],
     kwargs: dict[str, Variable],
 ) -> None:
-    owner = vm.look(args[0]) if args else None
     name = tensor_method_name(function.value)
+    owner = vm.look(args[0]) if args and name is not None else None  # else nobody looks at it yet
     if name is not None and isinstance(owner, TensorVariable):
         frame.stack.append(call_tensor_method(vm, owner, name, args[1:], kwargs))
         return
