@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph import Graph, Node, map_nodes, verify
+from ..ops import OPS
 from ..ops.sharing import memory_of, view_source
 from .passes import remove_dead_code
 
@@ -35,7 +36,10 @@ def split_aliases(graph: Graph) -> Split:
     roots = list(dict.fromkeys(memory_of(v) for v in graph.outputs if isinstance(v, Node)))
     computed = [node for node in roots if node.op == "call_function"]
     core, env = graph.copy()
-    core.output_node.set_args((tuple(env[node] for node in computed),))
+    attached = _attached(graph)
+    with core.inserting_before(core.output_node):
+        results = [env[n] if n in attached else _cut_off(core, env[n]) for n in computed]
+    core.output_node.set_args((tuple(results),))
     core = verify(remove_dead_code(core))
     if graph.outputs == computed:
         return Split(core, None, ())
@@ -62,6 +66,25 @@ def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
     outputs = tuple(map_nodes(value, env.__getitem__) for value in graph.outputs)
     part.output(outputs, graph.output_node.origin)
     return verify(part)
+
+
+def _attached(graph: Graph) -> set[Node]:
+    """Roots that are seen by an output with their history."""
+    found: set[Node] = set()
+    for value in graph.outputs:
+        while (source := view_source(value)) is not None and value.target.kind != "detach":
+            value = source
+        if source is None:
+            found.add(value)
+    return found
+
+
+def _cut_off(core: Graph, node: Node) -> Node:
+    """A result that is only seen detached: no backward is made for it."""
+    if node.meta is None or not node.meta.dtype.is_floating_point:
+        return node
+    op, meta = OPS["_stop_gradient"], node.meta.with_grad(False)
+    return core.call_function(op, (node,), meta=meta, origin=node.origin)
 
 
 def _views_below(graph: Graph) -> set[Node]:

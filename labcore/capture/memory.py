@@ -122,6 +122,8 @@ class Memory:
         shape = tuple(meta_of(before).shape)
         if name in ("select", "slice"):
             return self._emit(OPS[f"{name}_scatter"], (before, value, *rest), dict(view.kwargs))
+        if name == "detach":
+            return value
         if name == "transpose":
             return self._emit(OPS[name], (value, *rest), dict(view.kwargs))
         if name == "permute":

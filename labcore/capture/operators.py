@@ -25,7 +25,7 @@ from ..tensor import Tensor
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
-from ..tensor.nodes import MAKES_ANEW
+from ..tensor.nodes import UNRECORDED
 from ..tensor.size import Size
 from .breaks import Break, WouldRaise, no_rule
 from .memory import Memory
@@ -178,7 +178,7 @@ class CaptureTracer(Tracer):
         assert node.meta is not None
         if mode.inference != self.modes.entry["inference"]:
             raise Break("grad-mode", name=op.name, what="inference mode")
-        if not inputs or not node.meta.dtype.is_floating_point or op.kind in MAKES_ANEW:
+        if not inputs or not node.meta.dtype.is_floating_point or op.kind in UNRECORDED:
             return False
         if op.alias or op.opaque or mode.grad:
             stop = Break("grad-mode", name=op.name, what="grad mode")
@@ -193,8 +193,9 @@ class CaptureTracer(Tracer):
         if op.opaque:  # its own operators have told
             return node.meta
         inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
-        recorded = op.alias or mode.grad and op.kind not in MAKES_ANEW
+        recorded = op.alias or mode.grad
         wanted = inputs and recorded and node.meta.dtype.is_floating_point
+        wanted &= op.kind not in UNRECORDED
         if wanted and not op.derivatives:
             raise Break("no-derivative", name=op.name)
         return node.meta.with_grad(wanted) if wanted != node.meta.requires_grad else node.meta

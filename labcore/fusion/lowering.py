@@ -119,6 +119,8 @@ class Lowering:
 
     def view(self, op: Op, value: Value, params: Mapping[str, Any]) -> Value:
         """The same value, read elsewhere; where that would need division, stored first."""
+        if op.kind == "detach":
+            return value
         try:
             return through(op, value, dict(params))
         except Unlinear:

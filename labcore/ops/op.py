@@ -25,8 +25,8 @@ OPS: dict[str, Op] = {}
 class Op:
     """One operator. Calling it runs it under the current interpreter: eagerly, or into a graph.
 
-    kind: "pointwise", "reduction", "view", "matmul", "factory", "random", "inplace", "composite" or
-    "other".
+    kind: "pointwise", "reduction", "view", "detach", "matmul", "factory", "random", "inplace",
+    "composite" or "other".
     `kernel` checks its arguments itself, through the meta rule where that is needed, so calling it
     alone is enough.
     `derivatives` maps a parameter's name to its rule; see `derivatives.py`.
@@ -60,7 +60,7 @@ class Op:
         self.kind, self.kernel, self.meta = kind, kernel, naming(name, meta)
         self.functional, self.compose, self.offset = functional, compose, offset
         self.ufunc, self.direct = ufunc, direct
-        self.alias = kind == "view"
+        self.alias = kind in ("view", "detach")
         self.mutates = kind == "inplace"
         self.opaque = False
         self.derivatives: dict[str, Any] = {}

@@ -237,6 +237,9 @@ expand = view_op("expand", _expand_meta)
 unsqueeze = view_op("unsqueeze", _unsqueeze_meta)
 squeeze = view_op("squeeze", _squeeze_meta)
 
+# The same memory without history: no view to the tape, which is why it is of another kind.
+detach = register("detach", "detach", lambda input: input, lambda input: input.with_grad(False))
+
 
 # ---- parts --------------------------------------------------------------------------------------
 

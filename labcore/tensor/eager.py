@@ -23,7 +23,7 @@ from labcore.ops.op import Op
 from .arguments import positional, unwrapped
 from .inplace import write
 from .modes import mode
-from .nodes import MAKES_ANEW
+from .nodes import MAKES_ANEW, UNRECORDED
 from .recording import finish, prepare
 from .storage import Storage
 from .tensor import Tensor, storage_of, wrap
@@ -57,7 +57,7 @@ class EagerInterpreter:
                 needs_grad |= requires
         if op.mutates:
             return _attempt(lambda *given: write(op, given, raw, needs_grad), op, args)
-        recording = needs_grad and mode.grad and op.kind not in MAKES_ANEW and prepare(op, args)
+        recording = needs_grad and mode.grad and op.kind not in UNRECORDED and prepare(op, args)
         array = _attempt(op.kernel, op, tuple(raw))
         out = wrap(array if type(array) is np.ndarray else np.asarray(array))
         if op.alias:
@@ -106,7 +106,7 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
     """Remember what `out` is a view of, and how it was taken."""
     source = args[0]
     out._storage = storage_of(source)
-    if out._storage.inference:
+    if out._storage.inference or op.kind == "detach":
         return
     step = (op, args[1:])
     if source._base is None:

@@ -29,6 +29,7 @@ from .tensor import Tensor, storage_of, wrap
 _numbers = itertools.count()
 
 MAKES_ANEW = frozenset(("factory", "random"))  # what comes out depends on no input's values
+UNRECORDED = MAKES_ANEW | {"detach"}
 
 Edge = tuple[Any, int]  # (a Node, or a leaf Tensor that accumulates; which of the node's results)
 Grads = Sequence[Tensor | None]

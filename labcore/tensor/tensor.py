@@ -164,10 +164,6 @@ class Tensor(Conversions, History, Methods):
 
     # ---- the same memory again ----
 
-    def detach(self) -> Tensor:
-        """The same memory without history."""
-        return alias(self, self.array)
-
     def detach_(self) -> Tensor:
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")

@@ -232,7 +232,7 @@ CASES = {
     "unused-division": [unused_division],
     "no-derivative": [divides_a_parameter],
     "unknown-method": [lambda x: (x.storage_offset(), x + 1)[1]],
-    "autograd-call": [lambda x: x.detach(), lambda x: (x.grad, x + 1)[1]],
+    "autograd-call": [lambda x: x.detach_(), lambda x: (x.grad, x + 1)[1]],
     "operation": [lambda x: str([x])],
 }
 # what the first call met, and what the handler does
