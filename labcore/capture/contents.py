@@ -58,6 +58,8 @@ class Contents:
         if owner.outside and any(goes_over(iterator.value, owner.value) for iterator in live):
             raise Break("mutation", what=f"a {owner.kind} that is being iterated")
         self.effects.write(owner, template, *parts)
+        if isinstance(owner, SetVariable) and not owner.outside:
+            owner.steps.append((template, parts))
 
     # ---- lists and deques ----
 

@@ -141,7 +141,7 @@ class Exit:
         if isinstance(variable, DictVariable):
             return self._later(variable, "dict_", self._empty_dict(variable))
         if isinstance(variable, SetVariable):
-            return self._named("set_", self._set(variable))
+            return self._set(variable)
         if isinstance(variable, CellVariable):
             return self._later(variable, "cell", f"{self.builder.constant(CellType, 'CellType')}()")
         if isinstance(variable, TupleVariable) and variable.cls is Size:
@@ -260,14 +260,18 @@ class Exit:
         return f"{kind}({'' if variable.factory is None else self.build(variable.factory)})"
 
     def _set(self, variable: SetVariable) -> str:
-        """Its elements, in an order that gives the same order. Where a text or an object lies is
-        another place in each process, so for those it is not even tried."""
-        keys = list(variable.items)
-        by_chance = len(keys) > 1 and not all(type(key) in (int, bool, float) for key in keys)
-        if by_chance or list(set(keys)) != keys:
-            raise Break("operation", what="a set whose order tells how it was made")
-        texts = [self.build(key_variable(self.builder, key)) for key in keys]
-        return f"{{{', '.join(texts)}}}" if texts else "set()"
+        """Made as it was made, step by step: its order tells all that happened to it."""
+        (text, given), *steps = variable.steps
+        name = self._named("set_", text.format(*map(self._as_it_was, given)))
+        for template, parts in steps:
+            self.lines.append(template.format(name, *map(self._as_it_was, parts)))
+        return name
+
+    def _as_it_was(self, part: Variable) -> str:
+        """What a set was made of. Raises Break for one from outside that is another set by now."""
+        if isinstance(part, SetVariable) and part in self.looker.effects.written:
+            raise Break("operation", what="a set made of one that is changed")
+        return self.build(part)
 
     def _tuple(self, items: list[Variable]) -> str:
         texts = [self.build(item) for item in items]

@@ -754,15 +754,6 @@ def test_an_objects_dictionary_is_known_as_a_dict():
         assert runs[0] == runs[1]
 
 
-def test_a_set_of_texts_that_leaves_is_made_by_cpython():
-    """Its order is another in each process, so whether it can be made alike would be chance."""
-
-    def f(x):
-        return {"a", "b", "c"}, {1, 2} | {3}, x + 1
-
-    both(f, lambda: (x4(),), calls=2, expected_breaks=["operation"])
-
-
 def ordered(x, d):
     made = OrderedDict(a=x, b=1)
     made["c"] = x * 2

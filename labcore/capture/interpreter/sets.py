@@ -8,7 +8,8 @@ also its order is the one that the program would see.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Set
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Any
 
 from ..breaks import Break, WouldRaise
@@ -39,9 +40,9 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 
 @opcode("BUILD_SET")
 def build_set(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    keys = [key_of(vm, item) for item in frame.pop(ins.arg)]
     made = SetVariable(set())
-    made.items.update(keys)
+    for key in [key_of(vm, item) for item in frame.pop(ins.arg)]:
+        vm.looker.put_in(made, key)
     frame.stack.append(made)
 
 
@@ -68,7 +69,31 @@ def make_set(vm: Interpreter, args: Args) -> SetVariable:
     """set(), set(iterable)."""
     if len(args) > 1:
         raise WouldRaise(TypeError(f"set expected at most 1 argument, got {len(args)}"))
-    return SetVariable(set(keys_in(vm, args[0])) if args else set())
+    made = SetVariable(set())
+    _update(vm, made, *args)
+    return made
+
+
+@dataclass(frozen=True)
+class Operand:
+    """What a method or an operator of sets is given: the `keys`, in a collection that acts as the
+    real one does; and how to spell it, for a template and its parts."""
+
+    keys: Collection[Any]
+    text: str
+    parts: list[Variable]
+
+
+def operand(vm: Interpreter, variable: Variable) -> Operand:
+    """A set is taken over in another order than one by one, an exact dict leaves more room."""
+    value, keys = vm.look(variable), keys_in(vm, variable)
+    if isinstance(value, SetVariable):
+        return Operand(keys, "{}", [value.frozen()])
+    if isinstance(value, Constant) and type(value.value) is frozenset:
+        return Operand(keys, "{}", [value])
+    given = [key_variable(vm.builder, key) for key in keys]
+    listed = f"[{slots(len(given))}]"
+    return Operand(keys, f"dict.fromkeys({listed})" if type(keys) is dict else listed, given)
 
 
 def keys_in(vm: Interpreter, variable: Variable) -> Collection[Any]:
@@ -81,7 +106,7 @@ def keys_in(vm: Interpreter, variable: Variable) -> Collection[Any]:
         if not is_constant_key(value.value):
             raise Break("operation", what="the elements of this frozenset")
         return value.value
-    if isinstance(value, DictVariable):
+    if isinstance(value, DictVariable) and value.cls is dict:
         return dict.fromkeys(vm.looker.dict_items(value))
     return [key_of(vm, item) for item in iterate(vm, value)]
 
@@ -104,35 +129,56 @@ IN_PLACE = frozenset("intersection_update symmetric_difference_update".split())
 
 
 def _combined(vm: Interpreter, owner: SetVariable, name: str, args: Args) -> Variable:
-    others = [keys_in(vm, arg) for arg in args]
+    operands = [operand(vm, variable) for variable in (owner, *args)]
+    method = lambda own, *others: getattr(own, name)(*others)
+    return _result(method, f"{{}}.{name}({slots(len(args))})", operands)
+
+
+def _result(function: Callable[..., Any], text: str, operands: list[Operand]) -> Variable:
+    """What the function gives for the operands; `text` is Python for that."""
     try:
-        result = getattr(vm.looker.elements(owner), name)(*others)
+        result = function(*(each.keys for each in operands))
     except TypeError as error:
         raise WouldRaise(error, exact=True) from None
-    return SetVariable(result) if type(result) is set else Constant(result)
+    if type(result) is not set:
+        return Constant(result)
+    parts = tuple(part for each in operands for part in each.parts)
+    return SetVariable(result, steps=[(text.format(*(each.text for each in operands)), parts)])
 
 
 def _in_place(vm: Interpreter, owner: SetVariable, name: str, args: Args) -> Variable:
-    if owner.outside:  # CPython would put its elements in another order than an effect here
+    if owner.outside:  # which of its elements stay is more than an effect here knows
         raise Break("mutation", what="a set")
-    others = [keys_in(vm, arg) for arg in args]
+    others = [operand(vm, arg) for arg in args]
     vm.changed()
     try:
-        getattr(owner.items, name)(*others)
+        getattr(owner.items, name)(*(other.keys for other in others))
     except TypeError as error:
         raise WouldRaise(error, exact=True) from None
+    texts, parts = [other.text for other in others], [p for o in others for p in o.parts]
+    vm.looker.write(owner, f"{{}}.{name}({', '.join(texts)})", *parts)
     return Constant(None)
 
 
 def set_operator(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
     """a symbol b, of which at least one is a set or the keys of a dict."""
     views = isinstance(a, ViewVariable) or isinstance(b, ViewVariable)
-    read = keys_in if views else _keys  # a view takes any iterable for the other side
-    sides = [_keys(vm, side) or read(vm, side) for side in (a, b)]
-    if symbol not in OPERATORS or any(side is None for side in sides):
+    sets = [_keys(vm, side) is not None for side in (a, b)]
+    if symbol not in OPERATORS or not (all(sets) or views and any(sets)):
         raise Break("operation", what=f"{symbol} of a {a.kind} and a {b.kind}")
-    result = OPERATORS[symbol](*sides)
-    return SetVariable(result) if type(result) is set else Constant(result)
+    # a view takes any iterable for the other side
+    sides = [_side(vm, side) if own else operand(vm, side) for side, own in zip((a, b), sets)]
+    return _result(OPERATORS[symbol], f"({{}} {symbol} {{}})", sides)
+
+
+def _side(vm: Interpreter, value: Variable) -> Operand:
+    """A set, or the keys of a dict, as an operand of an operator."""
+    if not isinstance(value, ViewVariable):
+        return operand(vm, value)
+    if value.owner.cls is not dict:
+        raise Break("operation", what=f"an operator with the keys of a {value.owner.kind}")
+    given = operand(vm, value.owner)
+    return Operand(vm.looker.dict_items(value.owner).keys(), f"{given.text}.keys()", given.parts)
 
 
 def set_comparison(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable | None:
@@ -170,12 +216,9 @@ def set_assign(vm: Interpreter, symbol: str, owner: SetVariable, other: Variable
 
 def _update(vm: Interpreter, owner: SetVariable, *others: Variable) -> Variable:
     for other in others:
-        keys = keys_in(vm, other)
-        given = [key_variable(vm.builder, key) for key in keys]
-        places = slots(len(given))
-        whole = f"{{{{{places}}}}}" if isinstance(keys, Set) else f"[{places}]"
-        if given:
-            vm.looker.write(owner, f"{{}}.update({whole})", *given)
+        given = operand(vm, other)
+        keys = given.keys
+        vm.looker.write(owner, f"{{}}.update({given.text})", *given.parts)
         owner.items.update(keys)
         owner.gone.difference_update(keys)
     return Constant(None)
@@ -183,8 +226,12 @@ def _update(vm: Interpreter, owner: SetVariable, *others: Variable) -> Variable:
 
 def _difference(vm: Interpreter, owner: SetVariable, *others: Variable) -> Variable:
     for other in others:
-        for key in list(keys_in(vm, other)):
-            vm.looker.take_out(owner, key)
+        given = operand(vm, other)
+        keys = list(given.keys)
+        vm.looker.write(owner, f"{{}}.difference_update({given.text})", *given.parts)
+        owner.items.difference_update(given.keys)
+        if not owner.complete:
+            owner.gone.update(keys)
     return Constant(None)
 
 

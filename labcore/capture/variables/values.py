@@ -141,11 +141,18 @@ class DictVariable(Mutable):
 class SetVariable(Mutable):
     """A set, by key (see `keys.py`): `items` is a real set, to which happens what happens to the
     one it stands for, so that it goes through its elements in CPython's order. One from outside is
-    not `complete` until somebody asks for all: `items` are those put in, `gone` those taken out."""
+    not `complete` until somebody asks for all: `items` are those put in, `gone` those taken out.
+    One made inside has the `steps` that made it: an expression, then what was done to it."""
 
     items: set[Any]
     complete: bool = True
     gone: set[Any] = field(default_factory=set)
+    steps: list[tuple[str, tuple[Variable, ...]]] = field(default_factory=lambda: [("set()", ())])
+
+    def frozen(self) -> SetVariable:
+        """The set as it is now, for one that is made of it: what happens to this one later does not
+        matter. One from outside is itself."""
+        return self if self.outside else SetVariable(self.items, steps=[*self.steps])
 
 
 @dataclass(eq=False, slots=True)

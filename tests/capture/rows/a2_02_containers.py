@@ -73,7 +73,6 @@ def dict_key_set_operations(table):
     return sorted(table.keys() & other.keys()), sorted(table.keys() | other), "a" in table.keys()
 
 
-@pending("opcode: Python instruction BUILD_SET; attribute: attribute 'add' of a set obj...")
 def sets(x, names):
     s = {1, 2, 3}
     s.add(4)
@@ -82,7 +81,6 @@ def sets(x, names):
     return x * len(s), s & {2, 9}, s - {2}, s ^ {2, 8}, 3 in s, names, sorted(names)
 
 
-@pending("new-object: an object of class set is made; attribute: attribute 'update' of ...")
 def set_methods(x):
     s = set("abc")
     s.update("d", {"e"})
