@@ -49,7 +49,9 @@ CACHED: type = type(functools.lru_cache(lambda: None))
 _PAIR = namedtuple("_PAIR", "first")  # its fields are descriptors of a class without a name
 PLAIN_LOOKUPS = tuple(
     static_entry(kind, "__getattribute__")[1]
-    for kind in (object, BaseException, SimpleNamespace, functools.partial, CACHED, tuple)
+    for kind in (
+        object, int, float, str, tuple, BaseException, SimpleNamespace, functools.partial, CACHED
+    )
 )
 METHODS_IN_C = (WrapperDescriptorType, MethodDescriptorType)
 # What a class gives as it stands.

@@ -12,6 +12,7 @@ Dynamo runs operators on FakeTensors, with the same effect.
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -211,6 +212,15 @@ def _nodes(value: Any) -> Any:
     return value
 
 
+def plain_number(value: Any) -> Any:
+    """An IntEnum's member as the number that it is, which a graph can print; else the value."""
+    if issubclass(type(value), enum.Enum):
+        for kind, convert in ((int, int.__int__), (float, float.__float__)):
+            if issubclass(type(value), kind):
+                return convert(value)
+    return value
+
+
 def _itself(node: Node) -> Node:
     return node
 
@@ -292,7 +302,7 @@ class OperatorCalls:
         if isinstance(value, SliceVariable):
             return slice(*(self._lower(part) for part in value.parts))
         if isinstance(value, Constant):
-            return value.value
+            return plain_number(value.value)
         if isinstance(value, NumberVariable):
             return value.number
         raise Break("operation", what=f"a {value.kind} given to a tensor operator")

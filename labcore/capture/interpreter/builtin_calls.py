@@ -38,6 +38,7 @@ from .control import iterate, iterator
 from .core import Interpreter
 from .deques import backwards, deque_method
 from .dicts import dict_method, fromkeys, update
+from .equality import spelled_out
 from .fold import folded
 from .generators import stop_iteration
 from .iteration import all_items, ask_iterator, push, take_next
@@ -48,6 +49,7 @@ from .operators import binary
 from .polyfilled import as_variable, inlined, polyfill, twin
 from .pure import TYPES, is_pure
 from .rules import RULES, Args as Args, Rule as Rule, rule as rule
+from .searching import SEARCHES, SEQUENCES, search
 from .sets import make_set, set_method
 from .type_of import type_of
 
@@ -275,6 +277,8 @@ def call_method(
         return stepping
     if name in SPECIAL_METHODS and not kwargs and not isinstance(owner, Constant):
         return Call(Constant(SPECIAL_METHODS[name]), [owner, *args])
+    if name in SEARCHES and isinstance(spelled_out(owner), SEQUENCES):
+        return search(vm, spelled_out(owner), name, args, kwargs)
     if isinstance(owner, Constant) and issubclass(type(owner.value), type):
         return _of_class(vm, owner.value, name, args, kwargs)
     if isinstance(owner, DictVariable):

@@ -32,7 +32,7 @@ from ..variables import (
 )
 from .continuations import call_then
 from .core import Interpreter
-from .enums import computed
+from .enums import computed, members_of
 from .fold import is_plain
 from .identity import same
 from .table import opcode
@@ -174,6 +174,9 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
         return [Constant(item) for item in value.value]
     if isinstance(value, TensorVariable):
         return vm.operators.rows(value)
+    members = members_of(vm, value.value) if isinstance(value, Constant) else None
+    if members is not None:
+        return members
     if isinstance(value, Constant) and is_plain(value.value):
         raise WouldRaise(TypeError(f"{value.kind!r} object is not iterable"))
     raise Break("operation", what=f"iteration over a {value.kind}")

@@ -18,7 +18,6 @@ from ..keys import as_constant
 from ..variables import Constant, DequeVariable, KeysVariable, ListVariable, Variable
 from .control import advance, iterate, iterator
 from .core import Interpreter
-from .equality import position
 from .fold import folded, python_value
 from .iteration import all_items, push
 from .methods import NONE, Args, Kwargs, Methods, by_rule, slots
@@ -170,31 +169,6 @@ def backwards(vm: Interpreter, owner: DequeVariable) -> KeysVariable:
     return KeysVariable([*items], keys=reversed(items), item=lambda item: item)
 
 
-def _remove(vm: Interpreter, owner: DequeVariable, wanted: Variable) -> Variable:
-    place = position(vm, vm.looker.queue(owner), wanted)
-    if place is None:
-        raise WouldRaise(ValueError("x is not in deque"))
-    delete_item(vm, owner, Constant(place))
-    return Constant(None)
-
-
-def _index(vm: Interpreter, owner: DequeVariable, wanted: Variable, *ends: Variable) -> Variable:
-    limits = [python_value(vm, end) for end in ends]
-    if len(limits) > 2 or any(type(limit) is not int for limit in limits):
-        raise Break("unknown-call", name="deque.index() with such arguments")
-    items = [*vm.looker.queue(owner)]
-    start, stop, _ = slice(*[*limits, None, None][:2]).indices(len(items))
-    place = position(vm, items[start:stop], wanted)
-    if place is None:
-        raise WouldRaise(ValueError("x is not in deque"))
-    return Constant(start + place)
-
-
-def _count(vm: Interpreter, owner: DequeVariable, wanted: Variable) -> Variable:
-    found = [position(vm, [item], wanted) is not None for item in vm.looker.queue(owner)]
-    return Constant(sum(found))
-
-
 def _copy(vm: Interpreter, owner: DequeVariable) -> Variable:
     return DequeVariable(vm.looker.queue(owner).copy())
 
@@ -202,9 +176,6 @@ def _copy(vm: Interpreter, owner: DequeVariable) -> Variable:
 METHODS: Methods = {
     "extend": lambda vm, owner, other: extend(vm, owner, other),
     "extendleft": _extend_left,
-    "remove": _remove,
-    "index": _index,
-    "count": _count,
     "copy": _copy,
     "__copy__": _copy,
 }

@@ -25,13 +25,13 @@ from ..variables import (
 )
 from . import operators
 from .containers import subscript
-from .continuations import call_then
+from .continuations import call_then, settled
 from .control import on_truth
 from .core import Interpreter
-from .enums import as_number, computed, is_member
+from .enums import as_number, computed, is_member, leaves_it
 from .identity import same
 from .object_builtins import is_object, python_method
-from .operators import BINARY, COMPARE, UNARY, binary
+from .operators import BINARY, COMPARE, UNARY, binary, compare, tensor_in_place
 from .table import HANDLERS
 from .type_calls import type_of
 
@@ -113,13 +113,15 @@ def calculate(
 ) -> int | None:
     """a symbol b."""
     name, function = BINARY[symbol]
-    members = computed(vm, (f"__{name}__", f"__r{name}__"), function, a, b)
+    names = f"__{name}__", f"__r{name}__"
+    members = computed(vm, names, function, a, b)
     if members is not None:
         return then(members)
-    if isinstance(a, TensorVariable) or isinstance(b, TensorVariable):
-        numbers = as_number(a), as_number(b)
-        if not any(is_object(vm, number) for number in numbers):
-            return then(binary(vm, symbol, *numbers))
+    numbers = _beside_tensor(vm, names[0], a, b)
+    if numbers is not None:
+        one, other = numbers
+        written = in_place and isinstance(one, TensorVariable)
+        return then((tensor_in_place if written else binary)(vm, symbol, one, other))  # type: ignore[arg-type]
     attempts = _arithmetic(vm, name, a, b)
     own = python_method(vm, a, f"__i{name}__") if in_place else None
     if own is not None:
@@ -128,11 +130,23 @@ def calculate(
     def refuse() -> int | None:
         if not is_object(vm, a) and symbol in "%*":  # texts format, sequences repeat
             raise Break("operation", what=f"{symbol} of a {a.kind} and a {b.kind}")
-        names = " and ".join(f"{type_of(vm, v).__name__!r}" for v in (a, b))
+        kinds = " and ".join(f"{type_of(vm, v).__name__!r}" for v in (a, b))
         sign = f"{symbol}=" if in_place else "** or pow()" if symbol == "**" else symbol
-        raise WouldRaise(TypeError(f"unsupported operand type(s) for {sign}: {names}"))
+        raise WouldRaise(TypeError(f"unsupported operand type(s) for {sign}: {kinds}"))
 
     return ask(vm, attempts, then, refuse)
+
+
+def _beside_tensor(
+    vm: Interpreter, name: str, a: Variable, b: Variable
+) -> tuple[Variable, Variable] | None:
+    """The operands of a tensor's operator, one of them an enum's member that is a number and, at
+    the left, leaves it to the tensor; None for anything else."""
+    asked = isinstance(a, TensorVariable)
+    if not asked and not (isinstance(b, TensorVariable) and leaves_it(vm, a, name)):
+        return None
+    one, other = as_number(a), as_number(b)
+    return None if is_object(vm, one) or is_object(vm, other) else (one, other)
 
 
 def _arithmetic(vm: Interpreter, name: str, a: Variable, b: Variable) -> list[Attempt]:
@@ -210,9 +224,13 @@ def compare_objects(
 ) -> int | None:
     """a symbol b."""
     name, mirrored, function = COMPARE[symbol]
-    members = computed(vm, (f"__{name}__", f"__{mirrored}__"), function, a, b)
+    names = f"__{name}__", f"__{mirrored}__"
+    members = computed(vm, names, function, a, b)
     if members is not None:
         return then(members)
+    numbers = _beside_tensor(vm, names[0], a, b)
+    if numbers is not None:
+        return settled(vm, compare(vm, symbol, *numbers), lambda vm, value: then(value))
     attempts = [*_comparison(vm, name, a, b), *_comparison(vm, mirrored, b, a)]
     kinds = type_of(vm, a), type_of(vm, b)
     if any(place is kinds[0] for place in mro(kinds[1])[1:]):  # derived: asked first
@@ -221,8 +239,8 @@ def compare_objects(
     def by_identity() -> int | None:
         if symbol in ("==", "!="):
             return then(Constant(same(vm, a, b) == (symbol == "==")))
-        names = " and ".join(f"{kind.__name__!r}" for kind in kinds)
-        raise WouldRaise(TypeError(f"{symbol!r} not supported between instances of {names}"))
+        both = " and ".join(f"{kind.__name__!r}" for kind in kinds)
+        raise WouldRaise(TypeError(f"{symbol!r} not supported between instances of {both}"))
 
     return ask(vm, attempts, then, by_identity)
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from .. import objects
 from ..breaks import Break, WouldRaise
+from ..operators import plain_number
 from ..variables import Constant, Variable
 from .core import Interpreter
 from .fold import is_plain, python_value, wrapped
@@ -61,11 +62,23 @@ def _variable(vm: Interpreter, value: Any) -> Variable:
     return wrapped(value)
 
 
+def members_of(vm: Interpreter, cls: Any) -> list[Variable] | None:
+    """The members of an enum's class, in order; None where it is not the library that goes through
+    them."""
+    entry = vm.classes.entry(type(cls), "__iter__") if is_enum(cls) else None
+    if entry is None or entry.where is not enum.EnumMeta:
+        return None
+    return [objects.member(vm, member) for member in cls]
+
+
 def as_number(variable: Variable) -> Variable:
     """What a tensor sees of an IntEnum's member: its number."""
-    if is_member(variable) and isinstance(variable.value, int):  # type: ignore[attr-defined]
-        return Constant(int(variable.value))  # type: ignore[attr-defined]
-    return variable
+    return Constant(plain_number(variable.value)) if is_member(variable) else variable  # type: ignore[attr-defined]
+
+
+def leaves_it(vm: Interpreter, variable: Variable, name: str) -> bool:
+    """Is it a member whose class has no method `name` of the user's?"""
+    return is_member(variable) and _is_librarys(vm, variable.value, name)  # type: ignore[attr-defined]
 
 
 def call_enum(

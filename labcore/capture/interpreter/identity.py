@@ -6,7 +6,6 @@ from typing import Any
 
 from ...guards import kinds
 from ..breaks import Break
-from ..numbers import as_constant
 from ..variables import Constant, Lazy, NumberVariable, Variable
 from .core import Interpreter
 
@@ -18,6 +17,8 @@ def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
     """`a is b`."""
     if isinstance(b, Lazy) and not isinstance(a, Lazy):
         a, b = b, a
+    if vm.frames[-1].ours and _left_to_equality(a) and _left_to_equality(b):
+        return a is b
     other = b.seen if isinstance(b, Lazy) else b
     if (
         isinstance(a, Lazy)
@@ -32,7 +33,7 @@ def same(vm: Interpreter, a: Variable, b: Variable) -> bool:
         return _two_constants(vm, a.value, b.value)
     numbers = isinstance(a, NumberVariable), isinstance(b, NumberVariable)
     if all(numbers) or any(numbers) and isinstance(a, Constant) | isinstance(b, Constant):
-        return _number_is(vm, a, b)
+        return _number_is(a, b)
     if a is b:
         return True
     value, other_value = _object(a), _object(b)
@@ -92,11 +93,20 @@ def _object(variable: Variable) -> Any:
     return getattr(variable, "value", None)
 
 
-def _number_is(vm: Interpreter, a: Variable, b: Variable) -> bool:
-    """A number is no singleton; whether two are one object is CPython's business."""
-    a, b = as_constant(vm.looker.numbers, a), as_constant(vm.looker.numbers, b)
-    assert isinstance(a, Constant) and isinstance(b, Constant)
-    return _two_constants(vm, a.value, b.value)
+def _left_to_equality(variable: Variable) -> bool:
+    """A polyfill asks `is` of what it then asks `==`, which answers for these."""
+    value = variable.value if isinstance(variable, (Lazy, Constant, NumberVariable)) else None
+    return type(value) in (int, str, bytes)
+
+
+def _number_is(a: Variable, b: Variable) -> bool:
+    """Whether equal numbers are one object is CPython's business; others never are."""
+    if a is b or a.kind != b.kind:
+        return a is b
+    one, other = (v.number if isinstance(v, NumberVariable) else v.value for v in (a, b))  # type: ignore[attr-defined]
+    if one == other or one != one:  # a nan may be itself
+        raise Break("operation", what="`is` between equal numbers or texts")
+    return False
 
 
 def _two_constants(vm: Interpreter, a: Any, b: Any) -> bool:

@@ -15,7 +15,6 @@ from ..breaks import WouldRaise
 from ..variables import Call, Constant, ListVariable, Variable
 from .control import iterate, truth
 from .core import Interpreter
-from .equality import position
 from .fold import is_plain, python_value
 from .identity import same
 from .methods import NONE, Args, Kwargs, Methods, by_rule, slots
@@ -117,33 +116,6 @@ def repeat(vm: Interpreter, owner: ListVariable, count: Variable) -> None:
     vm.looker.write(owner, "{}.__imul__({})", count)
 
 
-def _remove(vm: Interpreter, owner: ListVariable, wanted: Variable) -> Variable:
-    place = position(vm, vm.looker.items(owner), wanted)
-    if place is None:
-        raise WouldRaise(ValueError("list.remove(x): x not in list"), exact=True)
-    delete_item(vm, owner, Constant(place))
-    return Constant(None)
-
-
-def _index(vm: Interpreter, owner: ListVariable, wanted: Variable, *ends: Variable) -> Variable:
-    items = vm.looker.items(owner)
-    start, stop, _ = slice(*_ends(vm, *ends)).indices(len(items))
-    place = position(vm, items[start:stop], wanted)
-    if place is None:
-        raise WouldRaise(ValueError("x is not in list"))
-    return Constant(start + place)
-
-
-def _ends(vm: Interpreter, start: Variable = NONE, stop: Variable = NONE) -> Any:
-    return python_value(vm, start), python_value(vm, stop)
-
-
-def _count(vm: Interpreter, owner: ListVariable, wanted: Variable) -> Variable:
-    return Constant(
-        sum(position(vm, [item], wanted) is not None for item in vm.looker.items(owner))
-    )
-
-
 def _copy(vm: Interpreter, owner: ListVariable) -> Variable:
     return ListVariable(list(vm.looker.items(owner)))
 
@@ -176,9 +148,6 @@ def _sort(
 
 METHODS: Methods = {
     "extend": extend,
-    "remove": _remove,
-    "index": _index,
-    "count": _count,
     "copy": _copy,
     "sort": _sort,
 }

@@ -13,8 +13,9 @@ from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import key_of
 from ..numbers import as_constant, size_of
-from ..polyfills import iterators
+from ..polyfills import searches
 from ..variables import (
+    Call,
     Constant,
     DequeVariable,
     DictVariable,
@@ -32,12 +33,13 @@ from ..variables import (
     ViewVariable,
 )
 from . import deques, dicts, lists
-from .continuations import call_polyfill
-from .control import iterate, truth
+from .continuations import call_polyfill, call_then
+from .control import iterate, on_truth, truth
 from .core import Interpreter
-from .equality import CONTAINERS, equal, position, spelled_out
+from .equality import CONTAINERS, spelled_out
 from .fold import folded, is_plain
 from .identity import same
+from .searching import equality, is_in, ordering
 from .sets import set_assign, set_comparison, set_operator
 from .table import opcode
 from .unwinding import stop_iteration_error
@@ -146,7 +148,7 @@ def binary_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     b, target = frame.stack.pop(), frame.stack.pop()
     a = vm.look(target)
     if in_place and isinstance(a, TensorVariable):
-        frame.stack.append(_written(vm, symbol, a, b) or binary(vm, symbol, a, b))
+        frame.stack.append(tensor_in_place(vm, symbol, a, b))
         return
     if in_place and _changed_in_place(vm, symbol, a, b):
         frame.stack.append(target)
@@ -154,12 +156,14 @@ def binary_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     frame.stack.append(binary(vm, symbol, a, b))
 
 
-def _written(
+def tensor_in_place(
     vm: Interpreter, symbol: str, tensor: TensorVariable, other: Variable
-) -> Variable | None:
-    """`tensor symbol= other`, or None where Python makes a new value of it."""
+) -> Variable:
+    """`tensor symbol= other`: without a method for it, Python makes a new value."""
     name = f"__i{BINARY[symbol][0]}__"
-    return vm.operators.special(tensor, name, other) if hasattr(Methods, name) else None
+    own = hasattr(Methods, name)
+    written = vm.operators.special(tensor, name, other) if own else None
+    return written or binary(vm, symbol, tensor, other)
 
 
 def _changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> bool:
@@ -182,18 +186,26 @@ def _changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) ->
 
 
 @opcode("COMPARE_OP")
-def compare_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+def compare_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
     symbol, as_bool = ins.arg
     b, a = vm.look(frame.stack.pop()), vm.look(frame.stack.pop())
     result = compare(vm, symbol, a, b)
+    if isinstance(result, Call):
+        push = lambda vm, value: frame.stack.append(value)
+        decide = lambda true: frame.stack.append(Constant(true != (symbol == "!=")))
+        convert = lambda vm, value: on_truth(vm, value, decide)
+        wants_bool = as_bool or symbol == "!="
+        return call_then(vm, result.function, result.args, {}, convert if wants_bool else push)
     try:
         frame.stack.append(Constant(truth(vm, result)) if as_bool else result)
     except Break as stop:
         stop.half_done = [*frame.stack, result]
         raise
+    return None
 
 
-def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
+def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable | Call:
+    """a symbol b, or the call that tells it; for != the one that tells whether they are equal."""
     name, mirrored, function = COMPARE[symbol]
     if isinstance(a, IdVariable) and isinstance(b, IdVariable) and symbol in ("==", "!="):
         return Constant(same(vm, a.of, b.of) == (symbol == "=="))
@@ -213,12 +225,9 @@ def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable:
         if found is not None:
             return found
     if symbol in ("==", "!=") and (isinstance(a, CONTAINERS) or isinstance(b, CONTAINERS)):
-        return Constant(equal(vm, a, b) == (symbol == "=="))
-    if isinstance(a, ListVariable) and isinstance(b, ListVariable):
-        a, b = TupleVariable(vm.looker.items(a)), TupleVariable(vm.looker.items(b))
-    if isinstance(a, DequeVariable) and isinstance(b, DequeVariable):
-        a, b = TupleVariable([*vm.looker.queue(a)]), TupleVariable([*vm.looker.queue(b)])
-    return folded(vm, symbol, function, a, b)
+        answer = equality(vm, a, b)
+        return answer if isinstance(answer, Call) else Constant(answer == (symbol == "=="))
+    return ordering(vm, symbol, function, a, b)
 
 
 @opcode("UNARY_NEGATIVE", "UNARY_INVERT")
@@ -245,11 +254,11 @@ def is_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 @opcode("CONTAINS_OP")
 def contains_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     container, item = vm.look(frame.stack.pop()), frame.stack.pop()
-    if isinstance(container, (GeneratorVariable, IteratorVariable, LiveIterator)):
-        contained(vm, frame, container, item, bool(ins.arg))
-        return
     found = contains(vm, container, item)
-    frame.stack.append(Constant(found != bool(ins.arg)))
+    if found is None:
+        contained(vm, frame, container, item, bool(ins.arg))
+    else:
+        frame.stack.append(Constant(found != bool(ins.arg)))
 
 
 def contained(
@@ -261,10 +270,13 @@ def contained(
         assert isinstance(value, Constant)
         frame.stack.append(Constant(value.value != negated))
 
-    call_polyfill(vm, iterators.contains, [iterable, item], push)
+    call_polyfill(vm, searches.contains, [iterable, item], push)
 
 
-def contains(vm: Interpreter, container: Variable, item: Variable) -> bool:
+def contains(vm: Interpreter, container: Variable, item: Variable) -> bool | None:
+    """`item in container`; None where that is to be asked item by item."""
+    if isinstance(container, (GeneratorVariable, IteratorVariable, LiveIterator)):
+        return None
     if isinstance(container, DictVariable):
         return vm.looker.has_key(container, key_of(vm, item))
     if isinstance(container, ViewVariable) and container.name == "keys":
@@ -279,7 +291,7 @@ def contains(vm: Interpreter, container: Variable, item: Variable) -> bool:
             result = folded(vm, "in", lambda c, i: i in c, container, item)
             assert isinstance(result, Constant)
             return bool(result.value)
-    return position(vm, iterate(vm, container), item) is not None
+    return is_in(vm, iterate(vm, container), item)
 
 
 @opcode("INTRINSIC")

@@ -21,7 +21,7 @@ from typing import Any
 from ..breaks import Break
 from ..callables import means
 from ..frame import POLYFILLS
-from ..polyfills import copies, iterators, methods, reductions, selections
+from ..polyfills import copies, iterators, methods, reductions, searches, selections
 from ..variables import Call, Constant, FunctionVariable, Variable
 
 # Modules that define everything in Python first, and then take what C has of it.
@@ -32,7 +32,14 @@ OTHER_WORDS = ("heappop", "heapreplace")  # their Python says something else of 
 PRIMITIVES = frozenset(
     map(
         id,
-        (reductions.order, reductions.is_number, copies.is_atom, methods.refuse, selections.check),
+        (
+            reductions.order,
+            reductions.is_number,
+            copies.is_atom,
+            methods.refuse,
+            searches.missing,
+            selections.check,
+        ),
     )
 )
 

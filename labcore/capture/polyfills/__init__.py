@@ -4,6 +4,7 @@ bytecode, like the user's own code.
     reductions.py   any all sum min max sorted
     iterators.py    map filter zip enumerate reversed iter; extend update
     selections.py   itertools
+    searches.py     in, index, count, remove, == and < of containers
     methods.py      what len, str, int do with a method of the user's
     copies.py       copy.copy, copy.deepcopy
 

@@ -148,10 +148,3 @@ def update_dict(items: dict, pairs: Any, /, **names: Any) -> None:
     for key, value in pairs:
         items[key] = value
     items.update(**names)
-
-
-def contains(iterable: Any, item: Any) -> Any:
-    for other in iterable:
-        if other is item or other == item:
-            return True
-    return False

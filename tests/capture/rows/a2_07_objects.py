@@ -262,7 +262,6 @@ class _Flags(enum.Flag):
     B = 2
 
 
-@pending("operation: * of a Tensor and a _Level; attribute: attribute 'name' of a _Colo...")
 def enums(x):
     return (
         x * _Level.HIGH, _Color.RED.name, _Color.BLUE.value, _Color.RED is _Color.RED,

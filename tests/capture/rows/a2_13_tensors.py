@@ -1,6 +1,6 @@
 """A2.13: what Python may ask of a tensor."""
 
-from tests.capture.rows.marks import breaks, pending
+from tests.capture.rows.marks import breaks
 
 
 def shapes(x):
@@ -174,7 +174,6 @@ def sorted_tensors(x):
     return sorted([x.sum(), x.mean()])[0]
 
 
-@pending("operation: index() of a tuple")
 def tensors_in_containers(x, y):
     d = {"x": x}
     d["x"] = d["x"] + y
