@@ -25,6 +25,7 @@ from ..tensor.modes import is_grad_enabled
 from ..tensor.tensor import Tensor
 from .aliases import Split, split_aliases
 from .joint import Joint, trace_joint
+from .options import DEFAULT, AutodiffOptions
 from .partition import Cut, default_partition
 from .passes import clean, decompose
 from .runtime import (
@@ -38,7 +39,8 @@ from .runtime import (
 
 
 def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Compiler,
-                backward_compiler: Compiler | None = None) -> Callable[..., tuple]:
+                backward_compiler: Compiler | None = None,
+                options: AutodiffOptions = DEFAULT) -> Callable[..., tuple]:
     """Compile `gm` for inputs like these; the backward is compiled when it first runs."""
     started = perf_counter()
     split = split_aliases(verify(decompose(verify(gm.graph))))
@@ -46,7 +48,10 @@ def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Com
     if is_grad_enabled() and any(wanted):
         joint = trace_joint(split.core, wanted)
         if joint.tangents:
-            return _training(gm, split, joint, compiler, backward_compiler or compiler, started)
+            joint = joint.after(clean)
+            cut = partition(joint, options)
+            _report_cut(joint, cut, started)
+            return _training(gm, split, joint, cut, compiler, backward_compiler or compiler)
     return _inference(gm, split, compiler, started)
 
 
@@ -59,11 +64,16 @@ def _inference(gm: GraphModule, split: Split, compiler: Compiler,
     return inference_region(compiled)
 
 
-def _training(gm: GraphModule, split: Split, joint: Joint, compiler: Compiler,
-              backward_compiler: Compiler, started: float) -> Callable[..., tuple]:
-    joint = joint.after(clean)
-    cut = default_partition(joint)
-    _report_cut(joint, cut, started)
+def partition(joint: Joint, options: AutodiffOptions) -> Cut:
+    """Cut as the options say. networkx is imported only where it cuts."""
+    if options.partitioner == "default":
+        return default_partition(joint)
+    from .mincut import min_cut_partition
+    return min_cut_partition(joint, options.activation_memory_budget)
+
+
+def _training(gm: GraphModule, split: Split, joint: Joint, cut: Cut, compiler: Compiler,
+              backward_compiler: Compiler) -> Callable[..., tuple]:
     forward = compiler(GraphModule(cut.forward, gm.attrs, "ForwardGraph"), "forward")
     backward = LazyBackward(split.core, joint, cut, gm.attrs, backward_compiler)
     if gm.graph.numbers:
@@ -76,9 +86,13 @@ def _report_cut(joint: Joint, cut: Cut, started: float) -> None:
     _report("joint", joint.graph)
     _report("forward", cut.forward, saved, cut.saved_bytes)
     _report("backward", cut.backward, saved, cut.saved_bytes)
+    if trace.listening():
+        for decision in cut.decisions:
+            trace.emit(trace.PartitionChoice(**vars(decision)))
     sizes = f"{operations(cut.forward)} forward, {len(cut.backward.calls)} backward"
     kept = f"{len(saved)} saved, {cut.saved_bytes} bytes" if saved else "nothing saved"
-    _report_stage(started, f"{sizes}; {kept}")
+    again = f", {len(cut.recomputed)} computed again" if cut.recomputed else ""
+    _report_stage(started, f"{sizes}; {kept}{again}")
 
 
 def operations(graph: Graph) -> str:

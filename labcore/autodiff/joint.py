@@ -10,7 +10,7 @@ operator table run under a `Tracer`, which is the same walk without the engine.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from .. import ops
@@ -19,6 +19,17 @@ from ..ops import derivatives
 from ..ops.dispatch import interpreting
 from ..ops.sharing import meta_of
 from ..ops.tracer import Tracer
+
+
+@dataclass(frozen=True)
+class Parts:
+    """`forward`: what the outputs are computed from.  `backward`: what depends on a tangent.
+
+    A node in neither is read by the backward alone and could be computed on both sides.
+    """
+
+    forward: set[Node]
+    backward: set[Node]
 
 
 @dataclass(frozen=True)
@@ -40,12 +51,37 @@ class Joint:
     def tangents(self) -> list[Node]:
         return self.graph.placeholders[len(self.primals):]
 
+    @property
+    def gradients(self) -> list[Node]:
+        """The graph's gradients, without the None of primals that want none."""
+        return [g for g in self.graph.outputs[self.outputs:] if isinstance(g, Node)]
+
+    def parts(self) -> Parts:
+        """Which nodes are the forward's, which the backward's."""
+        backward = set(self.tangents)
+        for node in self.graph.calls:
+            if not backward.isdisjoint(node.all_input_nodes):
+                backward.add(node)
+        return Parts(needed(self.graph.outputs[: self.outputs]) | set(self.primals), backward)
+
     def after(self, cleanup: Callable[[Graph], Graph]) -> Joint:
         """The same joint graph after a pass, verified."""
         return replace(self, graph=verify(cleanup(self.graph), functional=True))
 
     def __str__(self) -> str:
         return self.graph.python_code("joint")
+
+
+def needed(values: Iterable[object], given: Iterable[Node] = ()) -> set[Node]:
+    """All nodes that `values` are computed from, themselves too; it stops at those `given`."""
+    found = set(given)
+    waiting = [v for v in values if isinstance(v, Node)]
+    while waiting:
+        node = waiting.pop()
+        if node not in found:
+            found.add(node)
+            waiting.extend(node.all_input_nodes)
+    return found
 
 
 def trace_joint(graph: Graph, wanted: Sequence[bool], unused: Collection[int] = ()) -> Joint:

@@ -71,11 +71,8 @@ def compile(
         raise RuntimeError(
             f"recompile_limit is how many variants there may be of a place, not {recompile_limit}"
         )
-    if options and backend in BUILTIN:
-        raise RuntimeError(
-            f"options are for backends of your own: {backend!r} has none, and got "
-            f"{', '.join(map(repr, options))}"
-        )
+    if options and isinstance(backend, str) and backend in BUILTIN:
+        _check_options(backend, options)
     settings = Options(
         lookup(backend),
         name_of(backend),
@@ -94,6 +91,15 @@ def _check(mode: str | None, options: dict[str, Any] | None) -> None:
         )
     if mode is not None and mode not in MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
+
+
+def _check_options(backend: str, options: dict[str, Any]) -> None:
+    from .pipeline import check_options
+
+    try:
+        check_options(backend, options)
+    except ValueError as error:
+        raise RuntimeError(str(error)) from None
 
 
 def _wrap(model: Any, options: Options) -> Any:

@@ -12,6 +12,7 @@ wrapping a function costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from ..graph import GraphModule
 from ..tensor import Tensor
@@ -24,14 +25,28 @@ def eager(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
     return gm.forward
 
 
-def aot_eager(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
+def aot_eager(
+    gm: GraphModule, example_inputs: list[Tensor], options: dict[str, Any] | None = None
+) -> CompiledGraph:
     """Stop after autodiff."""
-    from ..autodiff import aot_compile, run_by_operators
-    return aot_compile(gm, example_inputs, run_by_operators)
+    from ..autodiff import AutodiffOptions, aot_compile, run_by_operators
+    chosen = AutodiffOptions.of(options, "default")
+    return aot_compile(gm, example_inputs, run_by_operators, options=chosen)
 
 
-def inductor(gm: GraphModule, example_inputs: list[Tensor]) -> CompiledGraph:
+def inductor(
+    gm: GraphModule, example_inputs: list[Tensor], options: dict[str, Any] | None = None
+) -> CompiledGraph:
     """The whole way, to kernels."""
-    from ..autodiff import aot_compile
+    from ..autodiff import AutodiffOptions, aot_compile
     from ..codegen import compile_graph
-    return aot_compile(gm, example_inputs, compile_graph)
+    chosen = AutodiffOptions.of(options, "min_cut")
+    return aot_compile(gm, example_inputs, compile_graph, options=chosen)
+
+
+def check_options(backend: str, options: dict[str, Any]) -> None:
+    """Raises ValueError for what a backend of this module cannot be told."""
+    if backend == "eager":
+        raise ValueError(f"backend 'eager' has no options, and got {', '.join(map(repr, options))}")
+    from ..autodiff import AutodiffOptions
+    AutodiffOptions.of(options, "min_cut" if backend == "inductor" else "default")

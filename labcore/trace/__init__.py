@@ -17,6 +17,7 @@ from .events import (
     KernelReady as KernelReady,
     LoopIR as LoopIR,
     OutputCode as OutputCode,
+    PartitionChoice as PartitionChoice,
     Stage as Stage,
     VariantAdded as VariantAdded,
     from_json as from_json,

@@ -195,6 +195,20 @@ class AotGraph(Event):
 
 
 @dataclass
+class PartitionChoice(Event):
+    """Whether the forward's `value` is saved for the backward or computed again, by which rule, and
+    the smallest change that would turn it round.
+    """
+
+    value: str
+    saved: bool
+    rule: str
+    detail: str
+    nbytes: int
+    flip: str
+
+
+@dataclass
 class LoopIR(Event):
     """The loops before ("pre_fusion") or after ("post_fusion") the scheduler, as text."""
 

@@ -23,6 +23,7 @@ from .events import (
     KernelReady,
     LoopIR,
     OutputCode,
+    PartitionChoice,
     Stage,
 )
 from .origin import Origin
@@ -96,6 +97,15 @@ def aot_graphs(event: Event) -> str:
     return f"# {event.phase}\n{event.code.rstrip()}{saved}"
 
 
+def partition(event: Event) -> str:
+    """Each value the backward needs: saved or computed again, the rule, what would flip it."""
+    assert isinstance(event, PartitionChoice)
+    verdict = f"saved, {event.nbytes} bytes" if event.saved else "computed again"
+    other = "computed again" if event.saved else "saved"
+    said = f"{verdict}, {event.rule}: {event.detail}. It would be {other} if {event.flip}."
+    return _folded(f"{event.value}: {said}", first="")
+
+
 def ir_pre_fusion(event: Event) -> str:
     """The loops as lowered, one for each operation."""
     return _loops(event, "pre_fusion")
@@ -151,6 +161,7 @@ ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
     "recompiles": (CacheMiss, recompiles),
     "graph_breaks": (GraphBreak, graph_breaks),
     "aot_graphs": (AotGraph, aot_graphs),
+    "partition": (PartitionChoice, partition),
     "ir_pre_fusion": (LoopIR, ir_pre_fusion),
     "ir_post_fusion": (LoopIR, ir_post_fusion),
     "fusion": (Fusion, fusion),

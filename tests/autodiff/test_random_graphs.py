@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 import labcore as torch
 from labcore import ops
-from labcore.autodiff import aot_compile
+from labcore.autodiff import AutodiffOptions, aot_compile
 from labcore.graph import GraphModule, verify
 
 from .graphs import graph_of
@@ -132,11 +132,18 @@ def differentiate(outputs: tuple, inputs: list[Any]) -> list[Any]:
     return [t.grad for t in inputs]
 
 
-@given(programs)
-def test_compiled_is_eager(program: Program) -> None:
+choices = st.one_of(
+    st.just(AutodiffOptions()),
+    st.builds(AutodiffOptions, st.just("min_cut"), st.sampled_from([0.0, 0.5, 1.0])),
+)
+
+
+@given(programs, choices)
+def test_compiled_is_eager(program: Program, options: AutodiffOptions) -> None:
     inputs, others = inputs_of(program), inputs_of(program)
     graph = graph_of(program, *[t.meta for t in inputs])
-    outputs = aot_compile(GraphModule(verify(graph)), inputs, Phases())(*inputs)
+    module = GraphModule(verify(graph))
+    outputs = aot_compile(module, inputs, Phases(), options=options)(*inputs)
     expected = program(*others)
     for ours, eager in zip(outputs, expected, strict=True):
         assert layout(ours) == layout(eager)

@@ -37,6 +37,18 @@ def test_a_decision_says_what_would_flip_it() -> None:
     assert render(fused, "fusion") == "add + relu: fused, producer and consumer, saves 32 bytes."
 
 
+def test_a_saved_value_says_by_which_rule() -> None:
+    choice = trace.PartitionChoice("tanh", True, "output", "it is returned", 16, "it were not")
+    assert render(choice, "partition") == (
+        "tanh: saved, 16 bytes, output: it is returned. It would be computed again if\n"
+        "    it were not."
+    )
+    choice = trace.PartitionChoice("mul", False, "cheap", "it joins a loop", 16, "it did not")
+    assert render(choice, "partition") == (
+        "mul: computed again, cheap: it joins a loop. It would be saved if it did not."
+    )
+
+
 def test_an_event_belongs_only_to_its_artifacts() -> None:
     event = trace.LoopIR("forward", "pre_fusion", "for i0 < 4:\n")
     texts = {name: render(event, name) for name in ARTIFACTS}
