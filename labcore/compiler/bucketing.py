@@ -26,10 +26,10 @@ from .exc import PaddingError
 
 Cut = int | None | tuple[int | None, ...]
 Arguments = inspect.BoundArguments
-ADVICE = (
-    "What to do: pad with a value that changes nothing (0 for a sum, -inf for amax), hand over a "
-    "mask, say with `cut` which results are as long as the inputs, or use compile(dynamic=True)."
-)
+ADVICE = """\
+What to do: pad with a value that changes nothing (0 for a sum, -inf for amax),
+  hand over a mask, say with `cut` which results are as long as the inputs,
+  or use compile(dynamic=True)."""
 
 
 def bucketed(

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..guards.replay import failure
+from ..trace import Origin
 
 if TYPE_CHECKING:
     from .points import Point
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 ADVICE = {
     "SIZE_MATCH": "Ask for symbolic sizes, compile(..., dynamic=True), or pad to a few sizes.",
     "STRIDE_MATCH": "Call x.contiguous() first, so that one variant serves all layouts.",
-    "EQUALS_MATCH": "Pass what differs from call to call as a tensor.",
+    "EQUALS_MATCH": "Pass a number that differs from call to call as a tensor; leave a text "
+    "outside of the function.",
     "SEQUENCE_LENGTH": "Keep the number of items the same, or stack them into one tensor.",
     "ID_MATCH": "Make the object once and use it again, rather than anew for each call.",
     "CLOSURE_MATCH": "Make the function once and use it again, rather than anew for each call.",
@@ -32,9 +34,12 @@ def limit_text(point: Point, slots: tuple[Any, ...]) -> str:
     code = function.__code__
     place = "" if not point.key else f", in the region {point.title},"
     what = "calls that fit none of them run" if not point.key else "what fits none of them runs"
+    count = f"{point.cache.limit} variant{'s' if point.cache.limit > 1 else ''}"
+    first = Origin(code.co_filename, code.co_firstlineno)
+    file = first.file_name if first.file_name == "cell" else first.file
     text = (
-        f"{function.__qualname__} ({code.co_filename}:{code.co_firstlineno}) has{place} "
-        f"{point.cache.limit} variants, the recompile limit; {what} eagerly from now on.\n"
+        f"{function.__qualname__} ({file}:{first.line}) has{place} "
+        f"{count}, the recompile limit; {what} eagerly from now on.\n"
     )
     answer = failure(point.cache.variants[0], slots)
     guard, mismatch = (None, None) if answer is None else (answer.guard, answer.mismatch)

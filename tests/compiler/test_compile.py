@@ -244,6 +244,15 @@ def test_the_recompile_limit_can_be_told():
         torch.compile(block, recompile_limit=0)
 
 
+def test_the_warning_of_a_notebooks_cell_has_no_path_in_it():
+    scope = {"torch": torch}
+    exec(compile("def f(x, t): return x + 1 if t else x", "/tmp/ipykernel_1/2.py", "exec"), scope)
+    compiled = torch.compile(scope["f"], backend="eager", recompile_limit=1)
+    compiled(torch.ones(2), "a")
+    with pytest.warns(RuntimeWarning, match=r"f \(cell:1\) has 1 variant,(.|\n)*leave a text"):
+        compiled(torch.ones(2), "")
+
+
 def test_a_backend_that_raises():
     def broken(gm, example_inputs):
         raise KeyError("no")

@@ -5,6 +5,8 @@
     lesson00.py   three passes, a lazy wrapper, the same answer
     lesson01.py   formulas, a report, a launch cost
     lesson02.py   a loop that unrolls, the edges of a graph, a backend, one graph
+    lesson03.py   a check by hand, a cache, five variants, a number in a text, guesses
+    lesson04.py   three policies, all variants of a branch, a mark, three buckets
     lesson05.py   one region, two events, no branch, one report, a bill
     facts.py      what the compiler did with some calls
 
@@ -27,6 +29,19 @@ from .lesson02 import (
     one_graph as one_graph,
     own_backend as own_backend,
     repeat as repeat,
+)
+from .lesson03 import (
+    cache as cache,
+    five_variants as five_variants,
+    holds as holds,
+    outcomes as outcomes,
+    settles as settles,
+)
+from .lesson04 import (
+    all_variants as all_variants,
+    buckets as buckets,
+    marked as marked,
+    policies as policies,
 )
 from .lesson05 import (
     bill as bill,
