@@ -224,3 +224,51 @@ def test_texts_and_ranges_that_vary_are_no_variants(function, capsys):
         warnings.simplefilter("error")  # the recompile limit
         got = torch.compile(function, backend="eager")(x).tolist(), capsys.readouterr().out
     assert got == expected
+
+
+def last_items(make, x):
+    for _ in range(2):
+        started = make(x)
+        x = next(started)  # another generator is let go of, which stands within its try
+    return x * 2
+
+
+def unzips(make, x):
+    first, second = zip(*[(x, x + 1), (x * 2, x)])
+    return first[0] + second[1], [*make(x)][0]
+
+
+def delegates(make, x):
+    def all_of(items):
+        yield from items
+
+    return sum(all_of([x, x + 1, *make(x)]))
+
+
+@pytest.mark.parametrize("program", [last_items, unzips, delegates])
+def test_no_cycle_of_capture_holds_what_the_call_was_given(program):
+    """A call that was captured lets go of its generators and tensors as an eager one does."""
+    closed = []
+
+    def one(x):
+        try:
+            yield x + 1
+        finally:
+            closed.append("closed")
+
+    def told(function):
+        closed.clear()
+        x = torch.ones(2)
+        seen = weakref.ref(x)
+        function(one, x)
+        del x
+        return len(closed), seen()
+
+    gc.collect()
+    gc.disable()
+    try:
+        expected = told(program)
+        compiled = torch.compile(program, backend="eager")
+        assert told(compiled) == told(compiled) == expected
+    finally:
+        gc.enable()

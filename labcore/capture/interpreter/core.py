@@ -122,7 +122,10 @@ class Interpreter:
 
     def forget(self) -> None:
         """Let go of the call's values: cycles would keep them until the collector comes, and what
-        is left of the interpreter in one must not lead to them."""
+        is left of the interpreter in one must not lead to them. A generator's frame knows who asked
+        for its last item, and that frame the generator."""
+        for generator in self.generators:
+            generator.frame = None
         del self.operators.vm, self.operators.tracer.memory
         if self.watch is not None:
             del self.watch.vm

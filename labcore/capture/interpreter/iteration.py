@@ -8,6 +8,7 @@ Invariant: what is asked of an iterable, and when, is what CPython asks: the use
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from ..attributes import special_method
 from ..breaks import Break, WouldRaise
@@ -101,16 +102,27 @@ def _drained(
 ) -> int | None:
     if not isinstance(found, (GeneratorVariable, ObjectVariable)):
         return then(iterate(vm, found))
-    items: list[Variable] = []
+    taken = _Taken(found, then, limit)
+    return take_next(vm, found, taken.take, taken.end)
 
-    def take(vm: Interpreter, item: Variable) -> int | None:
-        items.append(item)
-        return then(items) if len(items) == limit else take_next(vm, found, take, end)
 
-    def end(vm: Interpreter, value: Variable) -> int | None:
-        return then(items)
+@dataclass
+class _Taken:
+    """The items so far. An object, for a function that named itself would keep them alive."""
 
-    return take_next(vm, found, take, end)
+    iterator: Variable
+    then: Callable[[list[Variable]], int | None]
+    limit: int
+    items: list[Variable] = field(default_factory=list)
+
+    def take(self, vm: Interpreter, item: Variable) -> int | None:
+        self.items.append(item)
+        if len(self.items) == self.limit:
+            return self.then(self.items)
+        return take_next(vm, self.iterator, self.take, self.end)
+
+    def end(self, vm: Interpreter, value: Variable) -> int | None:
+        return self.then(self.items)
 
 
 def push(vm: Interpreter, value: Variable) -> None:
