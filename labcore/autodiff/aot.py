@@ -24,18 +24,12 @@ from ..graph import Graph, GraphModule, verify
 from ..tensor.modes import is_grad_enabled
 from ..tensor.tensor import Tensor
 from .aliases import Split, split_aliases
+from .backward import Compiler, LazyBackward, compile_split
 from .joint import Joint, trace_joint
 from .options import DEFAULT, AutodiffOptions
 from .partition import Cut, default_partition
 from .passes import clean, decompose
-from .runtime import (
-    Compiler,
-    LazyBackward,
-    Plan,
-    compile_split,
-    inference_region,
-    training_region,
-)
+from .runtime import Plan, inference_region, training_region
 
 
 def aot_compile(gm: GraphModule, example_inputs: Sequence[Tensor], compiler: Compiler,
@@ -75,9 +69,8 @@ def partition(joint: Joint, options: AutodiffOptions) -> Cut:
 def _training(gm: GraphModule, split: Split, joint: Joint, cut: Cut, compiler: Compiler,
               backward_compiler: Compiler) -> Callable[..., tuple]:
     forward = compiler(GraphModule(cut.forward, gm.attrs, "ForwardGraph"), "forward")
-    backward = LazyBackward(split.core, joint, cut, gm.attrs, backward_compiler)
-    if gm.graph.numbers:
-        backward.given((True,) * len(joint.tangent_of))
+    tangents = [node.name for node in joint.tangents]
+    backward = LazyBackward(cut, tangents, gm.attrs, backward_compiler)
     return training_region(forward, backward, Plan.of(joint, cut), split, gm.attrs)
 
 

@@ -8,10 +8,11 @@ dead code elimination. Inductor adds constant folding and a pattern matcher.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ..graph import Graph, Node, map_nodes, verify
+from ..ops import OPS
 from ..ops.dispatch import interpreting
 from ..ops.sharing import same_view_above
 from ..ops.tracer import Tracer
@@ -74,6 +75,41 @@ def merge_common_subexpressions(graph: Graph) -> Graph:
         return seen[key]
 
     return _rewritten(graph, merge)
+
+
+def without_gradients(graph: Graph, missing: Collection[str]) -> Graph:
+    """A backward graph in which no gradient comes in at the placeholders `missing`.
+
+    What would have come of them alone is nothing, and None where it is an output; where it would
+    have been added to something, that remains. The other calls are traced anew, as a layout may be
+    another one.
+    """
+    new, env = Graph(), dict[Node, Any]()
+    nothing: set[Node] = set()
+    tracer = Tracer(new, decompose=True)
+    for node in graph.nodes:
+        sources = node.all_input_nodes
+        if node.name in missing and node.op == "placeholder":
+            nothing.add(node)
+        elif node.op == "output":
+            new.output(map_nodes(node.args[0], env.get), node.origin)
+        elif node.op != "call_function":
+            env[node] = new.node_copy(node, env.__getitem__)
+        elif nothing.isdisjoint(sources):
+            tracer.origin = node.origin
+            env[node] = _called(tracer, node, env)
+        elif node.target.name == "add" and not nothing.issuperset(sources):
+            (env[node],) = (env[source] for source in sources if source not in nothing)
+        else:  # an operator's gradients are linear in the one gradient that they are made of
+            nothing.add(node)
+    return verify(new)
+
+
+def _called(tracer: Tracer, node: Node, env: dict[Node, Any]) -> Node:
+    """The node's operator once more; what was a view may have to be a copy of its new operand."""
+    op = OPS["reshape"] if node.target.name == "view" else node.target
+    with interpreting(tracer):
+        return op(*map_nodes(node.args, env.__getitem__), **map_nodes(node.kwargs, env.__getitem__))
 
 
 def _rewritten(graph: Graph, rewrite: Rewrite) -> Graph:

@@ -74,7 +74,7 @@ class Numbers:
         self.env.symbol(symbol, value, least, 2**BITS - 1)
         number: SymNumber = SymInt(self.env, Expr.of(symbol))
         if isinstance(value, float):
-            number = SymFloat(self.env, symbol, value)
+            number = SymFloat(self.env, symbol)
         self.inputs[symbol] = found = NumberVariable(number, value, source, home=home)
         return found
 

@@ -16,6 +16,7 @@ from .names import Names, signature
 from .node import Node, map_nodes
 
 if TYPE_CHECKING:
+    from ..shapes import ShapeEnv
     from ..trace import Origin
 
 # What the printed code of a graph says besides the names of its nodes.
@@ -136,10 +137,15 @@ class Graph:
         return {symbol for node in self.nodes for symbol in node.symbols}
 
     @property
+    def env(self) -> ShapeEnv | None:
+        """What is known of its symbols; None when it speaks of none."""
+        number = next((n for node in self.nodes for n in node.symbolic), None)
+        return None if number is None else number.env
+
+    @property
     def values_seen(self) -> dict[str, Any]:
         """What the symbols were when the graph was captured."""
-        number = next((n for node in self.nodes for n in node.symbolic), None)
-        return {} if number is None else dict(number.env.values)
+        return {} if self.env is None else dict(self.env.values)
 
     @property
     def calls(self) -> list[Node]:

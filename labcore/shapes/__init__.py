@@ -10,7 +10,13 @@ Invariant: whoever asks for a truth gets the one of the numbers seen, and leaves
 PyTorch builds SymInt and SymFloat on sympy; sizes are nearly always polynomials.
 """
 
-from .env import ShapeEnv as ShapeEnv, Undecided as Undecided, Values as Values, renamed as renamed
+from .env import (
+    ShapeEnv as ShapeEnv,
+    Undecided as Undecided,
+    Values as Values,
+    condition as condition,
+    renamed as renamed,
+)
 from .expr import Expr as Expr, is_index as is_index
 from .number import (
     FLOATS as FLOATS,

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from .expr import Expr
@@ -37,6 +38,12 @@ def renamed(text: str, names: Mapping[str, str]) -> str:
     return SYMBOL.sub(lambda found: names.get(found[0], found[0]), text)
 
 
+def condition(texts: Sequence[str]) -> Callable[[Mapping[str, Any]], bool]:
+    """Assumptions as a question about values of the symbols."""
+    code = compile(" and ".join(f"({text})" for text in texts) or "True", "<conditions>", "eval")
+    return lambda values: bool(eval(code, {"math": math}, dict(values)))
+
+
 class ShapeEnv:
     """`assume(condition)` is told each new assumption; `fixing(symbols)` that symbols are about to
     be taken for their values, and may refuse by raising."""
@@ -45,7 +52,7 @@ class ShapeEnv:
         self, assume: Callable[[str], None], fixing: Callable[[set[str]], None] | None = None
     ) -> None:
         self.assume, self.fixing = assume, fixing
-        self.values: dict[str, Any] = {}  # of symbols and atoms, as they were seen
+        self.values = Values()  # of symbols and atoms, as they were seen
         self.ranges: dict[str, Range] = {}
         self.equal: dict[str, Expr] = {}
         self.answers: dict[Any, bool] = {}
@@ -56,6 +63,20 @@ class ShapeEnv:
         self.values[name] = value
         if type(value) is int:
             self.ranges[name] = (low, high)
+
+    @contextmanager
+    def supposing(self, values: Mapping[str, Any]) -> Iterator[list[str]]:
+        """Inside, the symbols have these values, and what follows from nothing that is known is
+        assumed for them: the list gets those conditions. Afterwards all is as it was before."""
+        before = dict(vars(self))
+        assumed: list[str] = []
+        self.values, self.assume, self.fixing = Values(values), assumed.append, None
+        self.ranges, self.equal = dict(self.ranges), dict(self.equal)
+        self.answers, self.frozen = dict(self.answers), False
+        try:
+            yield assumed
+        finally:
+            vars(self).update(before)
 
     # ---- questions ----
 

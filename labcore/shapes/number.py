@@ -205,10 +205,10 @@ class SymInt(SymNumber):
 class SymFloat(SymNumber):
     """A float, kept as the text that computes it: floats round, so no two ways are one."""
 
-    __slots__ = ("_text", "_hint")
+    __slots__ = ("_text",)
 
-    def __init__(self, env: ShapeEnv, text: str, hint: float) -> None:
-        self.env, self._text, self._hint = env, text, hint
+    def __init__(self, env: ShapeEnv, text: str) -> None:
+        self.env, self._text = env, text
 
     @property
     def text(self) -> str:
@@ -216,7 +216,7 @@ class SymFloat(SymNumber):
 
     @property
     def hint(self) -> float:
-        return self._hint
+        return self.evaluate(self.env.values)
 
     def fixed(self) -> float:
         _announce(self)  # by its bits: -0.0 and nan are what they are
@@ -316,7 +316,7 @@ def _computed(template: str, function: Function, *operands: Any) -> Any:
     env = _env(*operands)
     text = template.format(*map(_text, operands))
     if type(value) is float:
-        return SymFloat(env, text, value)
+        return SymFloat(env, text)
     if type(value) is not int:
         return function(*map(fixed, operands))
     env.values.setdefault(text, value)

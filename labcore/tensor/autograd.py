@@ -3,8 +3,8 @@
 In: tensors with a history.  Out: gradients, added to the leaves or returned.
 Invariant: a node runs once for each backward, after everything newer that leads to it; nothing here
 recurses, so the length of a chain does not matter; gradients are computed without recording.
-Left out: double backward (`create_graph=True` is refused), hooks, anomaly mode, more than one
-thread.
+Left out: double backward (`create_graph=True` is refused), hooks of tensors, anomaly mode, more
+than one thread.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from labcore import ops
 
+from . import saved as graph  # noqa: F401  as in PyTorch: autograd.graph.saved_tensors_hooks
 from .factories import empty_like
 from .modes import (
     enable_grad as enable_grad,

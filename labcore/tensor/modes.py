@@ -4,7 +4,8 @@ In: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`, as context m
 decorators.
 Out: `mode.grad` and `mode.inference`, one pair of flags for each thread.
 Invariant: leaving a block, however it is left, restores what was before it.
-PyTorch also has forward-mode levels, multithreaded backward and saved-tensor hooks.
+The hooks of saved tensors are a flag of the same kind; saved.py says what they do.
+PyTorch also has forward-mode levels and a multithreaded backward.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 class _Mode(threading.local):
     grad = True
     inference = False
+    hooks: tuple[tuple[Callable, Callable], ...] = ()  # of saved tensors: the last is in force
 
 
 mode = _Mode()

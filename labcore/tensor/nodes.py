@@ -16,20 +16,20 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from labcore import ops
 from labcore.graph import TensorMeta
 from labcore.ops import derivatives
 from labcore.ops.op import Op
 
-from .storage import Storage
-from .tensor import Tensor, storage_of, wrap
+from .saved import Packed, Saved, save as save
+from .tensor import Tensor, wrap
 
 _numbers = itertools.count()
 
 MAKES_ANEW = frozenset(("factory", "random"))  # what comes out depends on no input's values
 UNRECORDED = MAKES_ANEW | {"detach"}
+
+KEPT = (Saved, Packed)
 
 Edge = tuple[Any, int]  # (a Node, or a leaf Tensor that accumulates; which of the node's results)
 Grads = Sequence[Tensor | None]
@@ -112,45 +112,6 @@ class Node:
         return f"<{self._name} object at {id(self):#x}>"
 
 
-class Saved:
-    """A value kept for the backward: its memory, and the version it must still have."""
-
-    __slots__ = ("array", "storage", "version")
-
-    def __init__(self, array: np.ndarray, storage: Storage) -> None:
-        if storage.inference:
-            raise RuntimeError(
-                "Inference tensors cannot be saved for backward. Please do not use Tensors "
-                "created in inference mode in computation tracked by autograd. To work around "
-                "this, you can make a clone to get a normal tensor and use it in autograd, or "
-                "use `torch.no_grad()` instead of `torch.inference_mode()`."
-            )
-        self.array, self.storage, self.version = array, storage, storage.version
-
-    def value(self, source: str) -> Tensor:
-        """The tensor, without history. `source` is the node it came from, for the error."""
-        tensor = wrap(self.array)
-        tensor._storage = self.storage
-        if self.storage.version != self.version:
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an "
-                f"inplace operation: [torch.{tensor.dtype.title}Tensor "
-                f"{list(tensor.shape)}]{source} is at version {self.storage.version}; expected "
-                f"version {self.version} instead. Save a copy with .clone() before the in-place "
-                "operation, or use the operator that writes a new tensor."
-            )
-        return tensor
-
-
-def save(value: Any) -> Any:
-    """Tensors as `Saved`, in lists too; everything else as it is."""
-    if isinstance(value, Tensor):
-        return Saved(value.array, storage_of(value))
-    if isinstance(value, (list, tuple)):
-        return [save(v) for v in value]
-    return value
-
-
 Layout = tuple[Any, tuple[int, ...], Any]  # shape, strides, dtype: a TensorMeta not yet made
 
 
@@ -201,7 +162,7 @@ class OperatorNode(Node):
     def _restored(self, name: str, value: Any) -> Any:
         if type(value) is list:
             return [self._restored(name, v) for v in value]
-        return value.value(self._source(name)) if type(value) is Saved else value
+        return value.value(self._source(name)) if type(value) in KEPT else value
 
     def _source(self, name: str) -> str:
         """Which node a saved value came from, as PyTorch words it."""
@@ -216,7 +177,7 @@ class OperatorNode(Node):
         # A node that saved nothing can be walked again, as in PyTorch, where a number beside a
         # tensor is saved as a tensor.
         if self.values and any(
-            n == "other" or type(v) in (Saved, list) for n, v in self.values.items()
+            n == "other" or type(v) in (*KEPT, list) for n, v in self.values.items()
         ):
             self.values = None
 

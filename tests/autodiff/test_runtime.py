@@ -280,7 +280,7 @@ def test_saved_memory_goes_with_the_backward():
         def watched(box):
             results = run(box)
             if phase == "forward":
-                alive.append(weakref.ref(results[1]))
+                alive.append(weakref.ref(results[1].array))
             return results
         return watched
 

@@ -35,7 +35,7 @@ class Symbols:
         self.values[name] = value
         self.env.symbol(name, value)
         if isinstance(value, float):
-            return SymFloat(self.env, name, value)
+            return SymFloat(self.env, name)
         return SymInt(self.env, Expr.of(name))
 
     def hold(self, *values: int | float) -> bool:
