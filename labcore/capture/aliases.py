@@ -59,7 +59,9 @@ def _different(
     homes, names = [home for home, _ in objects], ", ".join(name for _, name in objects)
     code = f"{homes[0]} is not {homes[1]}"
     if len(homes) > 2:
-        code = f"len({{{', '.join(f'id({h})' for h in homes)}}}) == {len(homes)}"
+        tensors = type_ == "NO_TENSOR_ALIASING"  # two of them are one key if they are one object
+        keys = homes if tensors else [f"id({home})" for home in homes]
+        code = f"len({{{', '.join(keys)}}}) == {len(homes)}"
     looker.builder.add(kinds.condition(type_, names, code, homes[0], expected, words, None))
 
 

@@ -83,11 +83,9 @@ def find(vm: Interpreter, variable: Variable, name: str) -> Found:
 def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
     if not name.isidentifier() or keyword.iskeyword(name):
         raise Break("attribute", name=name, what=f"a {variable.kind}")  # only getattr can ask this
-    unseen = isinstance(variable, Lazy) and not vm.looker.wrote_globals
-    if unseen and type(variable.value) is ModuleType:  # type: ignore[attr-defined]
-        # The module itself is not guarded: what counts is what the whole path leads to.
-        return _of_module(vm, variable.value, name, variable.source)  # type: ignore[attr-defined]
     owner = vm.look(variable)
+    if isinstance(variable, Lazy) and type(variable.value) is ModuleType:
+        return _of_module(vm, variable.value, name, variable.source.name)
     if isinstance(owner, ExceptionVariable):
         from .interpreter.exception_values import exception_attribute  # late: it needs this
 
@@ -276,7 +274,12 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
     raise no_rule(name)
 
 
-def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) -> Variable:
+def _of_module(vm: Interpreter, module: ModuleType, name: str, title: str) -> Variable:
+    """What a module has, which is known by identity: read from its dict, for attributes of a
+    module with a `__getattr__`, such as the lab's, take twice as long."""
+    own = vm.builder.constant(module, module.__name__)
+    where = source.constant(title, own)
+    space = source.constant(title, vm.builder.constant(vars(module), f"{own}_dict"))
     written = vm.looker.written_names(vars(module))
     if name in written:
         value = written[name]
@@ -284,11 +287,13 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) ->
             raise Break("attribute", name=name, what=f"module {module.__name__}")
         return value
     if name in vars(module):
-        return vm.lazy(where.attribute(name), vars(module)[name])
+        return vm.lazy(_entry(space, name), vars(module)[name])
     ours = module.__name__.partition(".")[0] == __name__.partition(".")[0]
     if ours:  # its __getattr__ only imports rooms of the lab: a name it refuses is not there
         try:
-            return vm.lazy(where.attribute(name), getattr(module, name))
+            value = getattr(module, name)  # from now on it may be in the dict
+            there = name in vars(module)
+            return vm.lazy(_entry(space, name) if there else where.attribute(name), value)
         except AttributeError as error:
             _guard_absent(vm, where.name, vm.builder.load(where), name)
             raise WouldRaise(error) from None
@@ -298,10 +303,15 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, where: Source) ->
     raise WouldRaise(AttributeError(f"module {module.__name__!r} has no attribute {name!r}"))
 
 
+def _entry(space: Source, name: str) -> Source:
+    """An attribute of a module, in its dict."""
+    return Source(f"{space.name}.{name}", f"{{}}[{name!r}]", space, fallible=True)
+
+
 def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Found:
     value = owner.value
     if _is_module(owner):
-        return _of_module(vm, value, name, source.constant(value.__name__, owner.home))
+        return _of_module(vm, value, name, value.__name__)
     if issubclass(type(value), type):
         return objects.find_in_class(vm, owner, name)
     from .interpreter.fold import is_plain, wrapped

@@ -21,14 +21,25 @@ from .numbers import Numbers
 LEAST = 2
 
 
-def layout(numbers: Numbers, source: Source, tensor: Tensor, home: str) -> TensorMeta:
+def varies(numbers: Numbers, source: Source, tensor: Tensor) -> bool:
+    """Is any size or stride of an input a symbol?"""
+    axes = range(len(tensor.shape))
+    return any(
+        _is_symbol(numbers, source, tensor, axis) or _stride_varies(numbers, source, tensor, axis)
+        for axis in axes
+    )
+
+
+def layout(
+    numbers: Numbers, source: Source, tensor: Tensor, home: str, key: str = ""
+) -> TensorMeta:
     """The meta of an input, its layout guarded."""
     rank, builder = len(tensor.shape), numbers.builder
     chosen = [_is_symbol(numbers, source, tensor, axis) for axis in range(rank)]
     steps = [_stride_varies(numbers, source, tensor, axis) for axis in range(rank)]
     if not any(chosen) and not any(steps):
-        builder.add(kinds.size_match(source.name, home, tensor, builder.origin))
-        builder.add(kinds.stride_match(source.name, home, tensor, builder.origin))
+        builder.add(kinds.size_match(source.name, home, tensor, builder.origin, key))
+        builder.add(kinds.stride_match(source.name, home, tensor, builder.origin, key))
         return tensor.meta
     symbolic = tuple(axis for axis in range(rank) if chosen[axis])
     builder.add(kinds.some_sizes(source.name, home, tensor, symbolic, LEAST, builder.origin))

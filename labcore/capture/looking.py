@@ -27,7 +27,7 @@ from .callables import means_something
 from .classes import Classes, is_named_tuple
 from .contents import Contents
 from .effects import Effects
-from .layouts import layout
+from .layouts import layout, varies
 from .numbers import Numbers, Varying
 from .peeking import can_peek
 from .presence import Presence
@@ -195,8 +195,12 @@ class Looker(Contents):
             builder.constant(value.dtype, value.dtype.name),
             builder.constant(value.device, str(value.device)),
         )
-        builder.add(kinds.tensor_match(name, home, value, names, origin))
-        meta = layout(self.numbers, source, value, home)
+        key = ""
+        if not varies(self.numbers, source, value):
+            own = builder.constant(value._layout, value._layout.hint)
+            key = kinds.layout_key(home, value, names[0], own)
+        builder.add(kinds.tensor_match(name, home, value, names, origin, key))
+        meta = layout(self.numbers, source, value, home, key)
         variable = TensorVariable(meta, None, source, value, home=home)
         self.tensors.append(variable)
         return variable

@@ -46,6 +46,9 @@ class Modes:
     @contextlib.contextmanager
     def in_force(self) -> Iterator[None]:
         """The real flags are the captured code's."""
+        if not self.changed:
+            yield
+            return
         for name, value in self.flags.items():
             setattr(mode, name, value)
         try:

@@ -16,9 +16,10 @@ from typing import Any
 
 from .. import dtypes
 from ..graph import GraphModule, Node, verify
-from ..guards import EAGER, MISS, RETURN, Guard, GuardBuilder, Mismatch
-from ..guards.builder import variant_source
-from ..tensor.modes import mode
+from ..guards import EAGER, MISS, End, Guard, GuardBuilder, Mismatch
+from ..guards.builder import Load, variant_source
+from ..guards.order import in_order
+from ..tensor.modes import mode, usual
 from .breaks import Break, WouldRaise
 from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
@@ -33,13 +34,14 @@ from .watch import Watch
 
 RESERVED = {
     "MISS": MISS,
-    "RETURN": RETURN,
     "EAGER": EAGER,
+    "End": End,
     "NULL": NULL,
     "UNBOUND": UNBOUND,
     "Frame": Frame,
     "leave": leave,
     "mode": mode,
+    "usual": usual,
     "overwrite": overwrite,
     "written": written,
     "apart": apart,
@@ -91,7 +93,12 @@ class Region:
         """The variant as Python. `graph` in its scope is what the backend returned."""
         what = "result" if self.stop is None or self.eager else "frames"
         title = what if self.graph_module is None else f"graph and {what}"
-        return variant_source(self.parameters, self.builder.steps, self.body, title)
+        return variant_source(self.parameters, self.steps, self.body, title, self.builder.scope)
+
+    @property
+    def steps(self) -> list[Load | Guard]:
+        """Loads and guards as the check asks them."""
+        return in_order(self.builder.steps, self.parameters)
 
     @property
     def summary(self) -> str:
@@ -161,7 +168,7 @@ def _region(vm: Interpreter) -> Region:
     way_out = Leaving(builder, vm.looker, vm.operators.tracer.memory, vm.modes, vm.born)
     if stop is None:
         assert captured.result is not None
-        last = f"return RETURN, {way_out.finish(captured.result)}"
+        last = f"return {way_out.finish(captured.result)}"
     else:
         last = _stop(vm, way_out, stop)
     _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
@@ -183,7 +190,7 @@ def _stop(vm: Interpreter, way_out: Leaving, stop: Break) -> str:
     last = vm.frames[-1]
     frames = way_out.stop(vm.frames, len(vm.reals))
     name = vm.builder.constant(Stop(last.code, last.offset, stop.half_done is not None), "STOP")
-    return f"return {name}" if vm.reals else f"return {name}, {frames}"
+    return f"return {name}" if vm.reals else f"return End({name}, {frames})"
 
 
 def _eager(vm: Interpreter, stop: Break | None, raised: WouldRaise | None = None) -> Region:
@@ -257,6 +264,8 @@ def _global_state(builder: GuardBuilder) -> None:
     grad, inference = mode.grad, mode.inference
     default = builder.constant(dtypes.default, dtypes.default.name)
     code = f"mode.grad is {grad} and mode.inference is {inference} and dtypes.default is {default}"
+    if grad and not inference and dtypes.default is dtypes.float32:
+        code = f"not usual.left or {code}"
     expected = f"grad={grad}, inference={inference}, default dtype {dtypes.default.name}"
 
     def mismatch(value: Any) -> Mismatch:

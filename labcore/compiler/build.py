@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Break, Region, capture
-from ..guards import RECOMPILE_LIMIT, Variant
+from ..guards import RECOMPILE_LIMIT, Guard, Variant
 from .backends import Backend
 from .counters import count_region
 from .exc import BackendCompilerFailed, ConstraintViolationError, Unsupported
@@ -77,7 +77,7 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         region.source,
         region.builder.scope,
         region.parameters,
-        region.builder.steps,
+        region.steps,
         region.result,
         _place(region),
         region.stop is not None,
@@ -110,7 +110,8 @@ def _report(
 
 
 def _report_guards(region: Region) -> None:
-    trace.emit(trace.GuardsInstalled([g.record() for g in region.builder.guards], region.source))
+    guards = [step.record() for step in region.steps if isinstance(step, Guard)]
+    trace.emit(trace.GuardsInstalled(guards, region.source))
 
 
 def _run_backend(region: Region, point: Point) -> Callable[..., Any]:

@@ -17,33 +17,40 @@ from typing import Any
 
 from ..capture.binding import VARARGS, VARKEYWORDS, parameter_names
 from ..graph import Names, define
-from ..guards import EAGER, MISS, RETURN
+from ..guards import EAGER, MISS, End
 from ..guards.variant import Mark
 from ..trace import attention
 from .drive import drive
 
 STATE = "_labcore_state"  # where a compiled function's globals, which are its own, hold its state
-ABSENT = Mark(
-    "ABSENT"
-)  # stands for a default, which is read from the function at the call, where it may have changed
+# Stands for a default, which is read from the function at the call, where it may have changed.
+ABSENT = Mark("ABSENT")
 
 TEMPLATE = """\
 def {name}({signature}):
     __tracebackhide__ = True
-    if {function}.__code__ is not {state}.code or {function}.__defaults__ is not {state}.defaults:
+    if {function}.__code__ is not {code}:
         return {state}.renewed(({slots}))
 {defaults}    if {attention}.needed:
         return {state}.watched(({slots}))
     try:
-        outcome = {state}.cache.first({arguments})
-        if outcome is {miss}: outcome = {state}.find(({slots}))
-    except Exception as error:
-        outcome = {state}.failed(error)
-    if outcome.__class__ is tuple:
-        if outcome[0] is {returned}: return outcome[1]
-        return {drive}({state}, outcome[1], outcome[0])
-    if outcome is {eager}: return {function}({call})
-    return {state}.settle(outcome, {function}({call}))
+        {outcome} = {cache}.first
+        {outcome} = {outcome}({arguments})
+        if {type}({outcome}) is not {end}: return {outcome}
+        if {outcome} is {miss}:
+            {variants} = {cache}.variants
+            for {place} in {range}(1, {len}({variants})):
+                {outcome} = {variants}[{place}].run({arguments})
+                if {outcome} is not {miss}:
+                    {cache}.promote({variants}, {place})
+                    break
+            else: {outcome} = {state}.missed(({slots}))
+    except Exception as {error}:
+        {outcome} = {state}.failed({error})
+    if {type}({outcome}) is not {end}: return {outcome}
+    if {outcome}.frames is not None: return {drive}({state}, {outcome}.frames, {outcome}.how)
+    if {outcome} is {eager}: return {function}({call})
+    return {state}.settle({outcome}, {function}({call}))
 """
 
 
@@ -51,30 +58,29 @@ def dispatcher(function: FunctionType, state: Any) -> Callable[..., Any]:
     """The compiled function. Its text compares with what `state` remembers of the user's."""
     code = function.__code__
     parameters = parameter_names(code)
-    names = Names({*parameters, "outcome", "error"})
+    names = Names(parameters)
+    local = {name: names.new(name) for name in ("outcome", "error", "variants", "place")}
     assert STATE not in parameters
     given: dict[str, Any] = {STATE: state, "_function": function, "_attention": attention}
-    given |= {"_absent": ABSENT, "_miss": MISS, "_eager": EAGER, "_returned": RETURN}
-    given |= {"_drive": drive}
+    given |= {"_code": code, "_defaults": function.__defaults__, "_cache": state.cache}
+    given |= {"_end": End, "_absent": ABSENT, "_miss": MISS, "_eager": EAGER, "_drive": drive}
+    given |= {"_type": type, "_range": range, "_len": len}
     scope: dict[str, Any] = {names.new(name): value for name, value in given.items()}
-    state_, function_, attention_, absent, miss, eager, returned, drive_ = scope
+    own = dict(zip(given, scope))
     name = function.__name__ if function.__name__.isidentifier() else "compiled"
     if name in parameters:
         name = names.new(name)
+    absent = own["_absent"]
     source = TEMPLATE.format(
         name=name,
         signature=_signature(function, absent),
-        defaults=_defaults(function, absent, state_),
-        attention=attention_,
-        state=state_,
-        miss=miss,
-        eager=eager,
-        returned=returned,
-        drive=drive_,
-        function=function_,
-        slots="".join(f"{p}, " for p in parameters),
+        defaults=_defaults(function, own),
+        state=own[STATE],
+        slots=_slots(code),
+        **local,
         arguments=", ".join(parameters),
         call=_call(code),
+        **{name[1:]: text for name, text in own.items() if name not in (STATE, "_defaults")},
     )
     define(source, f"<compiled {function.__qualname__}>", scope, state)
     return functools.update_wrapper(scope[name], function)
@@ -103,16 +109,28 @@ def _keyword_only(code: CodeType) -> tuple[str, ...]:
     return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
-def _defaults(function: FunctionType, absent: str, state: str) -> str:
-    """Lines that fetch the defaults of what the call left out."""
+def _defaults(function: FunctionType, own: dict[str, str]) -> str:
+    """Lines that fetch the defaults of what the call left out; where there are others by now, the
+    call is made again."""
     code, lines = function.__code__, []
+    fetched: list[tuple[str, str, str]] = []
     for place in range(-len(function.__defaults__ or ()), 0):
-        name = code.co_varnames[code.co_argcount + place]
-        lines.append(f"    if {name} is {absent}: {name} = {state}.defaults[{place}]\n")
+        name, values = code.co_varnames[code.co_argcount + place], own["_defaults"]
+        stays = f"{own['_function']}.__defaults__ is {values}"
+        fetched.append((name, stays, f"{values}[{place}]"))
     for name in function.__kwdefaults__ or {}:
-        value = f"{state}.function.__kwdefaults__[{name!r}]"
-        lines.append(f"    if {name} is {absent}: {name} = {value}\n")
+        values = f"{own['_function']}.__kwdefaults__"
+        fetched.append((name, f"{name!r} in ({values} or ())", f"{values}[{name!r}]"))
+    again = f"return {own[STATE]}.renewed(({_slots(code)}))"
+    for name, stays, value in fetched:
+        lines.append(f"    if {name} is {own['_absent']}:\n")
+        lines.append(f"        if not ({stays}): {again}\n        {name} = {value}\n")
     return "".join(lines)
+
+
+def _slots(code: CodeType) -> str:
+    """What was passed, as the inside of a tuple."""
+    return "".join(f"{name}, " for name in parameter_names(code))
 
 
 def _call(code: CodeType) -> str:

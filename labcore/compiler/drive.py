@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .. import trace
 from ..capture import Frame, Stop, leave, run_rest, step
 from ..capture.steps import unwind
-from ..guards import EAGER, MISS, Variant
+from ..guards import EAGER, MISS, End, Variant
 from .exc import CompileError
 from .points import BackendAtWork, Point
 from .telling import run_rest_watched, step_watched
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None) -> Any:
     """From a stop to the return of the outermost frame. `call`: somebody watches it."""
     outcome: Any = stop
-    while outcome.__class__ is not tuple:
+    while True:
         point: Point | None = None
-        stands = outcome.__class__ is Stop
+        stands = type(outcome) is Stop
         if stands and not outcome.rest:
             if step(frames, outcome) if call is None else step_watched(frames, outcome, call):
                 point = outcome.following
@@ -37,8 +37,11 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
             finished = run_rest(frames) if call is None else run_rest_watched(frames, call)
             if finished is not None:
                 return finished[0]
-        else:
+        elif type(outcome) is End:
             return _in_python(state, frames, outcome)
+        else:
+            leave(frames, 0)
+            return outcome
         if point is None:
             point = _point(state, frames)
         try:
@@ -55,8 +58,6 @@ def drive(state: State, frames: list[Frame], stop: Stop, call: int | None = None
             unwind(frames, error.with_traceback(None), mark=True)
         except Exception as error:
             outcome = state.failed(error)
-    leave(frames, 0)
-    return outcome[1]
 
 
 def _point(state: State, frames: list[Frame]) -> Point:
@@ -77,10 +78,11 @@ def _watched(state: State, point: Point, frames: list[Frame], call: int) -> Any:
     from .state import ask
 
     slots = (frames,)
-    for variant in point.cache.variants:
+    variants = point.cache.variants
+    for place, variant in enumerate(variants):
         if ask(variant, slots, call):
             outcome = _execute(point, variant, slots, call, hit=True)
-            point.cache.promote(variant)
+            point.cache.promote(variants, place)
             return outcome
     made = point.add_variant(slots, call)
     if made is None:

@@ -64,8 +64,10 @@ class Point:
     def find(self, slots: tuple[Any, ...]) -> Any:
         """The outcome of what the first variant does not fit."""
         outcome = self.cache.others(slots)
-        if outcome is not MISS:
-            return outcome
+        return self.missed(slots) if outcome is MISS else outcome
+
+    def missed(self, slots: tuple[Any, ...]) -> Any:
+        """The outcome of what no variant fits."""
         variant = self.add_variant(slots)
         return EAGER if variant is None else self.run_new(variant, slots)
 

@@ -17,7 +17,7 @@ from ..capture import Break, Frame, Stop, WouldRaise
 from ..capture.bytecode import forget as forget_tables
 from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
-from ..guards import EAGER, MISS, RETURN, Variant
+from ..guards import EAGER, MISS, End, Variant
 from ..guards.kinds import ATOMS, is_too_long
 from ..guards.replay import replay
 from ..tensor import Tensor
@@ -43,7 +43,7 @@ class State:
     def __init__(self, function: FunctionType, options: Options) -> None:
         self.function, self.options = function, options
         self.entry = Point(self)
-        self.cache, self.find = self.entry.cache, self.entry.find
+        self.cache = self.entry.cache
         self.points: dict[Any, Point] = {}  # by where the frames stand
         self.graphs = CompiledGraphs()  # by what they compute
         self.reported: set[Any] = set()  # breaks that were told already
@@ -64,6 +64,12 @@ class State:
                 self.forget()
             compiled = self.print_anew()
         return call_with(compiled, code, slots)
+
+    def missed(self, slots: tuple[Any, ...]) -> Any:
+        """The outcome of a call that no variant fits."""
+        if self.function.__defaults__ is not self.defaults:
+            self.print_anew()  # for calls to come; this one has all its arguments
+        return self.entry.missed(slots)
 
     def remember(self) -> None:
         """What a dispatcher is printed for."""
@@ -91,9 +97,9 @@ class State:
 
     # ---- calls that raise ----
 
-    def failed(self, error: Exception) -> Failed:
+    def failed(self, error: Exception) -> End:
         """Capture or a graph raised. Nothing of the call has happened yet, so CPython runs it,
-        and raises in the user's code."""
+        and raises in the user's code: how it ended is the error."""
         if isinstance(error, CompileError):
             raise error.with_traceback(None)  # its text says where in the user's code it was
         if isinstance(error, WouldRaise):  # tracebacks would keep the values of the call
@@ -101,12 +107,12 @@ class State:
             error.__context__ = None
             if error.error is not None:
                 error.error.with_traceback(None)
-        return Failed(error)
+        return End(error)
 
-    def settle(self, failed: Failed, value: Any) -> Any:
+    def settle(self, failed: End, value: Any) -> Any:
         """CPython ran the call and did not raise, so the error was the lab's or the backend's
         own; unless a handler of the user's has caught it."""
-        error = failed.error
+        error = failed.how
         if not isinstance(error, WouldRaise):
             if self.catches and not strict:
                 return value
@@ -141,10 +147,11 @@ class State:
         outcome: Any = MISS
         result = "hit"
         try:
-            for variant in self.cache.variants:
+            variants = self.cache.variants
+            for place, variant in enumerate(variants):
                 if ask(variant, slots, call):
                     outcome = self._execute(call, variant, slots, hit=True)
-                    self.cache.promote(variant)
+                    self.cache.promote(variants, place)
                     break
             if outcome is MISS:
                 result = "compiled"
@@ -152,11 +159,10 @@ class State:
                 outcome = EAGER if made is None else self._execute(call, made, slots, hit=False)
         except Exception as error:
             outcome = self.failed(error)
-        if type(outcome) is tuple:
-            end, value = outcome
-            if end is RETURN:
-                return value, result
-            return self._resume_watched(call, value, end, result)
+        if type(outcome) is not End:
+            return outcome, result
+        if outcome.frames is not None:
+            return self._resume_watched(call, outcome.frames, outcome.how, result)
         value = self.run_eagerly(*slots)
         return (value if outcome is EAGER else self.settle(outcome, value)), "eager"
 
@@ -173,13 +179,6 @@ class State:
         if variant.result == "graph":
             trace.emit(trace.Execute(call, hit, compile_id=variant.compile_id))
         return variant.run(*slots) if hit else self.entry.run_new(variant, slots)
-
-
-class Failed:
-    """An outcome: running the call compiled raised `error`."""
-
-    def __init__(self, error: Exception) -> None:
-        self.error = error
 
 
 def ask(variant: Variant, slots: tuple[Any, ...], call: int) -> bool:

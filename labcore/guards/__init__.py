@@ -3,7 +3,8 @@
     source.py   how a value is reached
     guard.py    one condition                   kinds.py    those there are, and what each says
     builder.py  collects them during capture    variant.py  one captured program with its check
-    cache.py    the variants of one function    widen.py    fewer guards for what runs eagerly
+    order.py    what is asked first             widen.py    fewer guards for what runs eagerly
+    cache.py    the variants of one function
     replay.py   asks guard by guard, for people
 """
 
@@ -11,4 +12,4 @@ from .builder import GuardBuilder as GuardBuilder
 from .cache import RECOMPILE_LIMIT as RECOMPILE_LIMIT, VariantCache as VariantCache
 from .guard import Guard as Guard, Mismatch as Mismatch
 from .source import Source as Source
-from .variant import EAGER as EAGER, MISS as MISS, RETURN as RETURN, Variant as Variant
+from .variant import EAGER as EAGER, MISS as MISS, End as End, Variant as Variant

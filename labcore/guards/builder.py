@@ -10,8 +10,11 @@ program runs.
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
 from ..graph import Names
@@ -20,6 +23,8 @@ from .guard import Guard
 from .source import Source
 
 BUILTIN_NAMES = frozenset(dir(builtins))
+OFTEN = 4
+KEYED = 3  # a tensor's type, sizes and strides, which its layout has in one object
 
 
 @dataclass(frozen=True)
@@ -92,23 +97,47 @@ def check_lines(steps: Sequence[Load | Guard]) -> list[str]:
     out, fallible = [], False
     for step in steps:
         if isinstance(step, Load):
-            out.append(f"{step.name} = {step.text}")
             fallible |= _fallible(step.source)
         else:
-            out.append(f"if not ({step.code}): return MISS")
             fallible |= "[" in step.subject or "." in step.subject
+    for key, alike in groupby(steps, lambda step: getattr(step, "key", "")):
+        out += _as_one(key, list(alike))
     if not fallible:
         return out
     # What a source names may be gone by the next call: a deleted global, a shorter list.
     return ["try:", *(f"    {line}" for line in out), "except Exception: return MISS"]
 
 
+def _as_one(key: str, steps: Sequence[Load | Guard]) -> list[str]:
+    """Lines for guards that have a key in common; it needs all of them."""
+    if key and len(steps) == KEYED:
+        words = " and ".join(step.words for step in steps[1:] if isinstance(step, Guard))
+        return [f"if not ({key}): return MISS  # {words}"]
+    return [
+        f"{step.name} = {step.text}"
+        if isinstance(step, Load)
+        else f"if not ({step.code}): return MISS"
+        for step in steps
+    ]
+
+
 def variant_source(
-    parameters: Sequence[str], steps: Sequence[Load | Guard], body: Sequence[str], title: str
+    parameters: Sequence[str],
+    steps: Sequence[Load | Guard],
+    body: Sequence[str],
+    title: str,
+    scope: Mapping[str, Any],
 ) -> str:
-    """The whole variant: the check, then what it protects."""
-    lines = ["# guards", *check_lines(steps), f"# {title}", *body]
-    return f"def variant({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+    """The whole variant: the check, then what it protects. What the check names often is found
+    quicker as a parameter."""
+    check = check_lines(steps)
+    named = Counter(re.findall(r"\w+", "".join(check)))
+    found = dict.fromkeys(("type", *scope))
+    del found["MISS"]
+    often = [f"{name}={name}" for name in found if named[name] >= OFTEN]
+    lines = ["# guards", *check, f"# {title}", *body]
+    head = f"def variant({', '.join([*parameters, *often])}):\n"
+    return head + "".join(f"    {line}\n" for line in lines)
 
 
 def _fallible(source: Source | None) -> bool:

@@ -9,6 +9,8 @@ callable has its own.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from .variant import MISS, Variant
@@ -18,14 +20,14 @@ RECOMPILE_LIMIT = 8
 
 
 class VariantCache:
-    """`first` is what a warm call runs; `others` asks the rest and moves a hit to the front.
+    """`first` is what a warm call runs; of the others, the one that is hit is moved to the front.
     `limit` is how many variants there may be."""
 
     def __init__(self, limit: int = RECOMPILE_LIMIT) -> None:
         self.limit = limit
         self.lock = threading.RLock()
         self.variants: tuple[Variant, ...] = ()
-        self.first = _never
+        self.first: Callable[..., Any] = _never
 
     @property
     def full(self) -> bool:
@@ -33,21 +35,26 @@ class VariantCache:
         return sum(not variant.raises for variant in self.variants) >= self.limit
 
     def others(self, slots: tuple[Any, ...]) -> Any:
-        """The outcome of the first variant whose guards hold, or MISS."""
-        for variant in self.variants:
-            outcome = variant.run(*slots)
+        """The outcome of the first variant whose guards hold, or MISS; the very first has just been
+        asked."""
+        variants = self.variants
+        for place in range(1, len(variants)):
+            outcome = variants[place].run(*slots)
             if outcome is not MISS:
-                self.promote(variant)
+                self.promote(variants, place)
                 return outcome
         return MISS
 
-    def promote(self, variant: Variant) -> None:
-        """This variant was hit: it is asked first next time."""
-        if self.variants and self.variants[0] is variant or variant.result == "eager":
-            return
-        with self.lock:
-            if variant in self.variants:  # another thread may have cleared the cache
-                self._replace((variant, *(v for v in self.variants if v is not variant)))
+    def promote(self, variants: tuple[Variant, ...], place: int) -> None:
+        """The variant at this place was hit: it is asked first next time."""
+        if not place or not self.lock.acquire(False):
+            return  # another thread is about to change the order
+        if self.variants is variants and not variants[place].is_eager:
+            order = list(variants)
+            hit = order.pop(place)
+            order.insert(0, hit)
+            self.variants, self.first = tuple(order), hit.run
+        self.lock.release()
 
     def add(self, variant: Variant) -> Variant:
         """Put a variant in; an eager one may take the place of another that stopped where it
@@ -70,7 +77,7 @@ class VariantCache:
 
     def _replace(self, variants: tuple[Variant, ...]) -> None:
         """Graphs are asked before eager variants, whose guards may be wider."""
-        self.variants = variants = tuple(sorted(variants, key=lambda v: v.result == "eager"))
+        self.variants = variants = tuple(sorted(variants, key=attrgetter("is_eager")))
         self.first = variants[0].run if variants else _never
 
 

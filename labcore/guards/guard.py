@@ -61,7 +61,8 @@ class Guard:
     type: the kind, named as in PyTorch ("TENSOR_MATCH").  source: the user's name of what is
     looked at.
     subject: the expression whose value `mismatch` explains.  origin: the user's place that needs
-    the guard.  axes: of a guard on sizes or strides, the constant for each axis.
+    the guard.  axes: of a guard on sizes or strides, the constant for each axis.  key: a condition
+    that says as much as this guard and those beside it with the same key, all at once.
     """
 
     type: str
@@ -72,6 +73,7 @@ class Guard:
     mismatch: Callable[[Any], Mismatch] = field(compare=False)
     origin: Origin | None = field(default=None, compare=False)
     axes: tuple[int | None, ...] = field(default=(), compare=False)
+    key: str = field(default="", compare=False)
 
     def __str__(self) -> str:
         return f"{self.type}: {self.code}"

@@ -35,8 +35,19 @@ def _differs(
 # ---- tensors ------------------------------------------------------------------------------------
 
 
+def layout_key(home: str, tensor: Tensor, kind: str, layout: str) -> str:
+    """What tensor_match, size_match and stride_match say together."""
+    grad = "" if tensor.requires_grad else "not "
+    return f"type({home}) is {kind} and {home}._layout is {layout} and {grad}{home}._requires_grad"
+
+
 def tensor_match(
-    name: str, home: str, tensor: Tensor, names: tuple[str, str, str], origin: Origin | None
+    name: str,
+    home: str,
+    tensor: Tensor,
+    names: tuple[str, str, str],
+    origin: Origin | None,
+    key: str = "",
 ) -> Guard:
     """Exact type, dtype, device, requires_grad. `names` are the check's names of the first
     three."""
@@ -44,7 +55,7 @@ def tensor_match(
     grad = "" if tensor.requires_grad else "not "
     code = (
         f"type({home}) is {kind} and {home}.dtype is {dtype} and {home}.device is {device}"
-        f" and {grad}{home}.requires_grad"
+        f" and {grad}{home}._requires_grad"
     )
     wanted = (tensor.dtype, tensor.device, tensor.requires_grad)
     expected = f"{tensor.dtype.name} on {tensor.device}, requires_grad={int(tensor.requires_grad)}"
@@ -61,7 +72,7 @@ def tensor_match(
             name, "requires_grad", f"requires_grad={int(grad)}", f"requires_grad={int(not grad)}"
         )
 
-    return Guard("TENSOR_MATCH", name, code, home, expected, mismatch, origin)
+    return Guard("TENSOR_MATCH", name, code, home, expected, mismatch, origin, key=key)
 
 
 def _tensor(name: str, what: str, expected: str, actual: str) -> Mismatch:
@@ -73,24 +84,28 @@ def _tensor(name: str, what: str, expected: str, actual: str) -> Mismatch:
     )
 
 
-def size_match(name: str, home: str, tensor: Tensor, origin: Origin | None) -> Guard:
+def size_match(
+    name: str, home: str, tensor: Tensor, origin: Origin | None, key: str = ""
+) -> Guard:
     shape = tuple(tensor.shape)
 
     def mismatch(value: Tensor) -> Mismatch:
         return _per_axis(name, "size", shape, tuple(value.shape))
 
     code = f"{home}.shape == {shape}"
-    return Guard("SIZE_MATCH", name, code, home, str(shape), mismatch, origin, shape)
+    return Guard("SIZE_MATCH", name, code, home, str(shape), mismatch, origin, shape, key)
 
 
-def stride_match(name: str, home: str, tensor: Tensor, origin: Origin | None) -> Guard:
+def stride_match(
+    name: str, home: str, tensor: Tensor, origin: Origin | None, key: str = ""
+) -> Guard:
     stride = tuple(tensor._stride)
 
     def mismatch(value: Tensor) -> Mismatch:
         return _per_axis(name, "stride", stride, tuple(value._stride))
 
     code = f"{home}._stride == {stride}"
-    return Guard("STRIDE_MATCH", name, code, home, str(stride), mismatch, origin, stride)
+    return Guard("STRIDE_MATCH", name, code, home, str(stride), mismatch, origin, stride, key)
 
 
 def some_sizes(

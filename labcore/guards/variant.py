@@ -1,12 +1,13 @@
 """One captured program with its check: a function whose source one can read, step into and show.
 
-In: the printed text and the objects it names.  Out: `run(*slots)`, which ends in one of four ways:
+In: the printed text and the objects it names.  Out: `run(*slots)`, which gives what the function
+returned, or how else it ended:
 
-    MISS             a guard failed, and nothing happened
-    (RETURN, value)  the function returned
-    (stop, frames)   the frames stand at an instruction which is CPython's to run; only the stop,
-                     when the frames are those that the variant was given
-    EAGER            nothing could be captured: CPython is to run the whole call, or the frame
+    MISS                an `End`: a guard failed, and nothing happened
+    EAGER               an `End`: nothing could be captured, CPython is to run the whole call, or
+                        the frame
+    End(stop, frames)   the frames stand at an instruction which is CPython's to run; only the stop,
+                        when the frames are those that the variant was given
 
 Invariant: with its guards true, `run` gives what the user's function would give.
 """
@@ -32,7 +33,20 @@ class Mark:
         return self.name
 
 
-MISS, RETURN, EAGER = Mark("MISS"), Mark("RETURN"), Mark("EAGER")
+class End:
+    """How a run ended that returned nothing. No user has such a value, so that its type tells it
+    from all that a function may return."""
+
+    __slots__ = ("frames", "how")
+
+    def __init__(self, how: Any, frames: Any = None) -> None:
+        self.how, self.frames = how, frames
+
+    def __repr__(self) -> str:
+        return str(self.how)
+
+
+MISS, EAGER = End("MISS"), End("EAGER")
 
 
 @dataclass(eq=False)
@@ -52,8 +66,10 @@ class Variant:
     raises: bool = False  # CPython runs what it stands for, and raises
     expected: Exception | None = None  # and this until somebody has seen that it does
     run: Callable[..., Any] = field(init=False)
+    is_eager: bool = field(init=False)
 
     def __post_init__(self) -> None:
+        self.is_eager = self.result == "eager"
         define(self.source, f"<{self.title}>", self.scope, self)
         self.run = self.scope["variant"]
 

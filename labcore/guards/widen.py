@@ -35,7 +35,7 @@ def widened(new: Variant, old: Variant) -> Variant | None:
     ):
         return None
     kept = _used([step for step in new.steps if isinstance(step, Load) or step.code in common])
-    source = variant_source(new.parameters, kept, ["return EAGER"], "result")
+    source = variant_source(new.parameters, kept, ["return EAGER"], "result", new.scope)
     return Variant(
         new.compile_id, new.title, source, new.scope, new.parameters, kept, new.result, new.place,
         new.stops,

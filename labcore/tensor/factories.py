@@ -19,6 +19,7 @@ from labcore.dtypes import dtype as DType
 from labcore.graph import contiguous_strides
 from labcore.shapes import SymInt
 
+from .layout import Layout, layout_of
 from .methods import sizes
 from .size import Size
 from .tensor import Tensor, wrap
@@ -179,23 +180,21 @@ def _common(kinds: set[DType]) -> DType:
 
 # ---- without data -------------------------------------------------------------------------------
 
-_layouts: dict[tuple, tuple] = {}
+_layouts: dict[tuple, tuple[Layout, Size, tuple[int, ...], bool]] = {}
 
 
 def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> Tensor:
     """Uninitialised memory under exactly this layout. Generated code makes its outputs with it."""
-    key = (shape, stride)
+    key = (shape, stride, dtype)
     known = _layouts.get(key)
     if known is None:
         if len(_layouts) > 4096:
             _layouts.clear()  # shapes that change on every call
-        known = _layouts[key] = (
-            Size(shape),
-            tuple(stride),
-            tuple(stride) == contiguous_strides(shape) and all(shape),
-        )
+        layout = layout_of(tuple(shape), tuple(stride), dtype)
+        contiguous = layout.stride == contiguous_strides(shape) and all(shape)
+        known = _layouts[key] = layout, layout.shape, layout.stride, contiguous
     self = _new(Tensor)
-    self.shape, self._stride, contiguous = known
+    self._layout, self.shape, self._stride, contiguous = known
     self.array = _new_array(shape, dtype.numpy) if contiguous else _strided(shape, stride, dtype)
     self.dtype = dtype
     self.device = devices.cpu

@@ -14,6 +14,7 @@ import numpy as np
 
 from labcore import dtypes
 
+from .modes import usual
 from .tensor import Tensor
 
 
@@ -71,7 +72,9 @@ def set_default_dtype(dtype: dtypes.dtype) -> None:
     """The type of Python floats, of `zeros(3)`, and of a division of integers."""
     if not isinstance(dtype, dtypes.dtype) or not dtype.is_floating_point:
         raise TypeError("only floating-point types are supported as the default type")
+    usual.note(dtypes.default is dtypes.float32, False)
     dtypes.default = dtype
+    usual.note(False, dtype is dtypes.float32)
 
 
 _threads: int | None = None

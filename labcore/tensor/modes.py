@@ -2,7 +2,8 @@
 
 In: `no_grad`, `enable_grad`, `set_grad_enabled`, `inference_mode`, as context managers and
 decorators.
-Out: `mode.grad` and `mode.inference`, one pair of flags for each thread.
+Out: `mode.grad` and `mode.inference`, one pair of flags for each thread; `usual.left`, whether
+anything global is not what it is at first.
 Invariant: leaving a block, however it is left, restores what was before it.
 The hooks of saved tensors are a flag of the same kind; saved.py says what they do.
 PyTorch also has forward-mode levels and a multithreaded backward.
@@ -19,10 +20,36 @@ from typing import Any, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 
+class _Usual:
+    """Guards ask this first: a thread's own flags take as long to read as everything else that is
+    asked about two tensors. `left` counts the threads whose flags are not those that a thread
+    begins with, and one for another default dtype."""
+
+    def __init__(self) -> None:
+        self.left = 0
+        self._lock = threading.Lock()
+
+    def note(self, was: bool, now: bool) -> None:
+        """Something was as usual before, and is so now."""
+        if was is not now:
+            with self._lock:
+                self.left += 1 if was else -1
+
+
+usual = _Usual()
+
+
 class _Mode(threading.local):
+    """Threads that end elsewhere than they began are counted for good, which costs only time."""
+
     grad = True
     inference = False
     hooks: tuple[tuple[Callable, Callable], ...] = ()  # of saved tensors: the last is in force
+
+    def __setattr__(self, name: str, value: bool) -> None:
+        was = self.grad and not self.inference
+        super().__setattr__(name, value)
+        usual.note(was, self.grad and not self.inference)
 
 
 mode = _Mode()

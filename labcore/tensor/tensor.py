@@ -4,8 +4,9 @@ In: a numpy array, wrapped by the eager interpreter, the factories and the runti
 Out: torch's tensor: what it is (shape, strides, dtype), what it shares (storage, base); what it
 records is in `history.py`, what it can do in `methods.py`, how it becomes numbers in
 `conversions.py`.
-Invariant: `array` looks into the storage's memory; `shape`, `_stride` and `dtype` are those of
-`array`, kept in slots because guards and generated code read them on every call.
+Invariant: `array` looks into the storage's memory; `shape`, `_stride`, `dtype` and, all of them in
+one object, `_layout` are those of `array`, kept in slots because guards and generated code read
+them on every call.
 Left out: named dimensions, sparse and quantized layouts, subclass dispatch, hooks.
 """
 
@@ -23,6 +24,7 @@ from labcore.graph import TensorMeta
 
 from .conversions import Conversions
 from .history import History
+from .layout import Layout, layout_of
 from .methods import Methods
 from .modes import mode
 from .size import Size
@@ -31,10 +33,10 @@ from .storage import Storage, address
 if TYPE_CHECKING:
     from .nodes import Node, Step
 
-Layout = tuple[Size, tuple[int, ...], dtypes.dtype]
+Known = tuple[Layout, Size, tuple[int, ...], dtypes.dtype]
 
 _new = object.__new__
-_layouts: dict[tuple, Layout] = {}
+_layouts: dict[tuple, Known] = {}
 
 
 class Tensor(Conversions, History, Methods):
@@ -49,6 +51,7 @@ class Tensor(Conversions, History, Methods):
         "__weakref__",
         "_base",
         "_grad",
+        "_layout",
         "_output_number",
         "_pointer",
         "_requires_grad",
@@ -71,6 +74,7 @@ class Tensor(Conversions, History, Methods):
     dtype: dtypes.dtype
     device: devices.device
     grad_fn: Node | None
+    _layout: Layout
     _stride: tuple[int, ...]
     _requires_grad: bool
     _grad: Tensor | None
@@ -188,7 +192,7 @@ class Tensor(Conversions, History, Methods):
                 "dtype"
             )
         self.array, self.shape = value.array, value.shape
-        self._stride, self.dtype = value._stride, value.dtype
+        self._stride, self.dtype, self._layout = value._stride, value.dtype, value._layout
         self._storage, self._pointer = storage_of(value).alias(), value._pointer
 
     def as_strided(
@@ -208,8 +212,7 @@ class Tensor(Conversions, History, Methods):
 
     # ---- copies ----
 
-    def __hash__(self) -> int:
-        return id(self)
+    __hash__ = object.__hash__  # a tensor is itself, whatever `==` says
 
     def __copy__(self) -> Tensor:
         other = alias(self, self.array)
@@ -240,22 +243,23 @@ def wrap(array: np.ndarray) -> Tensor:
     """A tensor over an array that a kernel just made, or that nobody else knows as a tensor."""
     self = _new(Tensor)
     self.array = array
-    layout = _layouts.get((array.shape, array.strides, array.dtype))
-    self.shape, self._stride, self.dtype = layout if layout is not None else _layout(array)
+    known = _layouts.get((array.shape, array.strides, array.dtype)) or _learn(array)
+    self._layout, self.shape, self._stride, self.dtype = known
     self.device = devices.cpu
     self._requires_grad = False
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
     return self
 
 
-def _layout(array: np.ndarray) -> Layout:
-    """Shape, strides in elements and dtype of an array, remembered for the next one like it."""
+def _learn(array: np.ndarray) -> Known:
+    """The layout of an array and what is in it, remembered for the next one like it."""
     found = dtypes.from_numpy(array.dtype)
-    layout = Size(array.shape), tuple([s // found.itemsize for s in array.strides]), found
+    layout = layout_of(array.shape, tuple([s // found.itemsize for s in array.strides]), found)
     if len(_layouts) > 4096:
         _layouts.clear()  # shapes that change on every call
-    _layouts[array.shape, array.strides, array.dtype] = layout
-    return layout
+    known = layout, layout.shape, layout.stride, found
+    _layouts[array.shape, array.strides, array.dtype] = known
+    return known
 
 
 def alias(source: Tensor, array: np.ndarray) -> Tensor:

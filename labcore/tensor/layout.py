@@ -1,0 +1,57 @@
+"""What a tensor's type, device, sizes and strides are, as one object.
+
+In: shape, strides, dtype and device.  Out: the `Layout` of all tensors that have these.
+Invariant: equal layouts are one object as long as anybody holds it, so that a guard compares four
+properties by one identity. PyTorch compares each, in C++.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+
+from labcore import devices, dtypes
+
+from .size import Size
+
+Key = tuple[tuple[int, ...], tuple[int, ...], dtypes.dtype, devices.device]
+
+_known: weakref.WeakValueDictionary[Key, Layout] = weakref.WeakValueDictionary()
+_lock = threading.Lock()
+
+
+class Layout:
+    """Strides are in elements."""
+
+    __slots__ = ("__weakref__", "device", "dtype", "shape", "stride")
+
+    def __init__(
+        self,
+        shape: Size,
+        stride: tuple[int, ...],
+        dtype: dtypes.dtype,
+        device: devices.device,
+    ) -> None:
+        self.shape, self.stride, self.dtype, self.device = shape, stride, dtype, device
+
+    def __repr__(self) -> str:
+        return f"Layout({self.shape}, {self.stride}, {self.dtype}, {self.device})"
+
+    @property
+    def hint(self) -> str:
+        """A Python name that reminds of it: "float32_4x3"."""
+        return f"{self.dtype.name}_{'x'.join(map(str, self.shape)) or 'scalar'}"
+
+
+def layout_of(
+    shape: tuple[int, ...],
+    stride: tuple[int, ...],
+    dtype: dtypes.dtype,
+    device: devices.device = devices.cpu,
+) -> Layout:
+    key = tuple(shape), stride, dtype, device
+    with _lock:  # two threads that meet it at once get the same one
+        found = _known.get(key)
+        if found is None:
+            found = _known[key] = Layout(Size(shape), stride, dtype, device)
+        return found
