@@ -90,7 +90,8 @@ def _iterators_apart(looker: Looker) -> None:
     """What is taken from one iterator is not taken from another, nor from what changes."""
     moved = looker.moved()
     for written in looker.effects.written:
-        if isinstance(written, (ListVariable, DictVariable, SetVariable)):
+        holds = isinstance(written, ObjectVariable) and written.contents is not None
+        if holds or isinstance(written, (ListVariable, DictVariable, SetVariable)):
             for iterator in moved:
                 _not_iterated(looker, written, iterator)
     if len(moved) > 1 or any(type(iterator.value) is zip for iterator in moved):

@@ -7,11 +7,12 @@ for no keys.  Guards are asked at the start of a region, so they are about the o
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, defaultdict, deque
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from ..guards import GuardBuilder, Source, kinds
+from .bases import by_base
 from .breaks import Break, WouldRaise
 from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
@@ -55,8 +56,11 @@ class Contents:
         """`owner` changes now; the real one does at the end of the region. Raises Break where a
         real iterator is on its way through it: that would see other items."""
         live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
-        if owner.outside and any(goes_over(iterator.value, owner.value) for iterator in live):
+        value = owner.value if owner.whole is None else owner.whole.value
+        if owner.outside and any(goes_over(iterator.value, value) for iterator in live):
             raise Break("mutation", what=f"a {owner.kind} that is being iterated")
+        if owner.whole is not None:
+            template = by_base(self.builder, owner, template)
         self.effects.write(owner, template, *parts)
         if isinstance(owner, SetVariable) and not owner.outside:
             owner.steps.append((template, parts))
@@ -162,6 +166,8 @@ class Contents:
         if key in variable.items:
             return variable.items[key]
         gone = variable.complete or key in variable.gone
+        if not gone and (variable.cls is defaultdict or variable.whole is not None):
+            self.has_key(variable, key)  # first, for reading what is missing would run code
         if gone or held(key) not in variable.value:
             self.has_key(variable, key)
             raise WouldRaise(KeyError(held(key)), exact=not isinstance(key, Variable))

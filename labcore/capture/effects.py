@@ -45,9 +45,10 @@ class Effects:
     def write(self, owner: Mutable, template: str, *parts: Variable) -> None:
         """`owner`, the first {} of the template, changes. One made inside is made in its last state
         where it leaves, so only the count tells."""
-        if owner in self.fixed:
-            raise Break("mutation", what=f"a {owner.kind} seen as an object and a dict")
+        subject = owner.whole or owner
+        if subject in self.fixed:
+            raise Break("mutation", what=f"a {subject.kind} seen as an object and a dict")
         self.changed()
         if owner.outside:
-            self.written[owner] = None
-            self.log.append(Effect(template, (owner, *parts)))
+            self.written[subject] = None
+            self.log.append(Effect(template, (subject, *parts)))

@@ -16,6 +16,7 @@ from types import CellType, FunctionType, MethodType
 from ..graph import Node
 from ..guards import GuardBuilder
 from ..tensor.size import Size
+from .bases import base_of, by_base
 from .binding import VARARGS, parameter_names
 from .breaks import Break
 from .frame import POLYFILLS
@@ -38,6 +39,7 @@ from .variables import (
     Lazy,
     ListVariable,
     MethodVariable,
+    Mutable,
     NumberVariable,
     ObjectDict,
     ObjectVariable,
@@ -47,6 +49,7 @@ from .variables import (
     TracebackVariable,
     TupleVariable,
     Variable,
+    ViewVariable,
 )
 
 LITERALS = (int, str, bool, type(None), bytes)
@@ -94,6 +97,8 @@ class Exit:
                 if variable.seen is not None
                 else self.builder.load(variable.source)
             )
+        if isinstance(variable, Mutable) and variable.whole is not None:
+            return self.build(variable.whole)
         if variable.home:
             return variable.home
         if isinstance(variable, TensorVariable):
@@ -162,6 +167,10 @@ class Exit:
             return self._named("id_", f"id({self.build(variable.of)})")
         if isinstance(variable, IteratorVariable):
             return self._iterator(variable)
+        if isinstance(variable, ViewVariable):
+            function = getattr(variable.owner.cls, variable.name)
+            method = self.builder.constant(function, variable.name)
+            return self._named(variable.name, f"{method}({self.build(variable.owner)})")
         if isinstance(variable, MethodVariable):
             return self._method(variable)
         if isinstance(variable, (ExceptionVariable, TracebackVariable)):
@@ -185,13 +194,17 @@ class Exit:
 
     def _object(self, made: ObjectVariable) -> str:
         """Made as `object.__new__` makes it; its `__init__` was followed, not to be run again."""
-        new, cls = object.__new__, made.cls
+        cls = made.cls
         if cls is partial:
             return self._partial(made)
         if is_ours(cls):
             raise Break("unknown-call", name=f"{cls.__name__}()")
-        text = f"{self.builder.constant(new, 'new')}({self.builder.constant(cls, cls.__name__)})"
-        return self._later(made, cls.__name__.lower(), text)
+        given = [self.builder.constant(cls, cls.__name__)]
+        if made.contents is not None and not isinstance(made.contents, Mutable):
+            given.append(self.build(made.contents))
+        base = object if made.contents is None else base_of(cls) or object
+        new = self.builder.constant(base.__new__, "new")
+        return self._later(made, cls.__name__.lower(), f"{new}({', '.join(given)})")
 
     def _generator(self, made: GeneratorVariable) -> str:
         """One that did not begin is what calling its function gives."""
@@ -248,7 +261,10 @@ class Exit:
     def _iterator(self, variable: IteratorVariable) -> str:
         if type(variable) is not IteratorVariable or variable.sequence is None:
             raise Break("operation", what="an iterator of this kind that is in use")
-        name = self._named("iterator", f"iter({self.build(variable.sequence)})")
+        sequence, function = variable.sequence, "iter"
+        if isinstance(sequence, ListVariable) and sequence.whole is not None:
+            function = self.builder.constant(list.__iter__, "list_iter")
+        name = self._named("iterator", f"{function}({self.build(sequence)})")
         if variable.index:  # after its list is filled, for it goes no further than that is long
             self._last.append(f"{name}.__setstate__({variable.index})")
         return name
@@ -261,11 +277,14 @@ class Exit:
 
     def _set(self, variable: SetVariable) -> str:
         """Made as it was made, step by step: its order tells all that happened to it."""
-        (text, given), *steps = variable.steps
+        text, given = variable.steps[0]
         name = self._named("set_", text.format(*map(self._as_it_was, given)))
-        for template, parts in steps:
-            self.lines.append(template.format(name, *map(self._as_it_was, parts)))
+        self._repeat_steps(name, variable)
         return name
+
+    def _repeat_steps(self, name: str, variable: SetVariable) -> None:
+        for template, parts in variable.steps[1:]:
+            self.lines.append(template.format(name, *map(self._as_it_was, parts)))
 
     def _as_it_was(self, part: Variable) -> str:
         """What a set was made of. Raises Break for one from outside that is another set by now."""
@@ -326,9 +345,24 @@ class Exit:
             for key, given in variable.attributes.items():
                 self.lines.append(f"setattr({name}, {key!r}, {self.build(given)})")
         elif isinstance(variable, ObjectVariable):
+            self._fill_contents(name, variable.contents)
             for key, item in variable.attributes.items():
                 assert item is not None
                 text = setting(self.looker.classes, variable.cls, key)
                 self.lines.append(text.format(name, self.build(item)))
         elif isinstance(variable, CellVariable) and variable.content is not None:
             self.lines.append(f"{name}.cell_contents = {self.build(variable.content)}")
+
+    def _fill_contents(self, name: str, held: Variable | None) -> None:
+        """Of an object that is a list, dict or set as well."""
+        if isinstance(held, ListVariable):
+            items = [self.build(item) for item in self.looker.items(held)]
+            whole = by_base(self.builder, held, "{}.extend({})")
+            self.lines += [whole.format(name, f"[{', '.join(items)}]")] if items else []
+        elif isinstance(held, DictVariable):
+            for key, value in held.items.items():
+                place = self.build(key_variable(self.builder, key))
+                text = by_base(self.builder, held, "{}[{}] = {}")
+                self.lines.append(text.format(name, place, self.build(value)))
+        elif isinstance(held, SetVariable):
+            self._repeat_steps(name, held)

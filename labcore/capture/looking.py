@@ -22,6 +22,7 @@ from ..tensor import Tensor
 from ..tensor.modes import mode
 from ..tensor.size import Size
 from .aliases import keep_apart
+from .bases import base_of
 from .breaks import Break
 from .callables import means_something
 from .classes import Classes, is_named_tuple
@@ -332,7 +333,7 @@ def _is_bound(function: Any, source: Source) -> bool:
     """A method of a value whose methods capture knows. Raises Break for another one that an
     instruction has just bound: it is not this object at any other call."""
     owner = type(function.__self__)
-    if owner in kinds.ATOMS or owner in (list, dict, set, tuple):
+    if owner in kinds.ATOMS or owner in (list, dict, set, tuple) or base_of(owner) is not None:
         return True
     bound = owner not in (ModuleType, type(None)) and not issubclass(owner, type)
     if bound and source.name.startswith("stack["):

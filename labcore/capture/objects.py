@@ -26,6 +26,7 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from ..guards import Source, kinds, source
+from .bases import EXACT
 from .breaks import Break, WouldRaise
 from .classes import Entry, has_dictionary, has_slots, static_entry
 from .variables import (
@@ -49,9 +50,7 @@ CACHED: type = type(functools.lru_cache(lambda: None))
 _PAIR = namedtuple("_PAIR", "first")  # its fields are descriptors of a class without a name
 PLAIN_LOOKUPS = tuple(
     static_entry(kind, "__getattribute__")[1]
-    for kind in (
-        object, int, float, str, tuple, BaseException, SimpleNamespace, functools.partial, CACHED
-    )
+    for kind in (object, BaseException, SimpleNamespace, functools.partial, CACHED, *EXACT)
 )
 METHODS_IN_C = (WrapperDescriptorType, MethodDescriptorType)
 # What a class gives as it stands.

@@ -28,6 +28,7 @@ from ..tensor.methods import Methods
 from ..tensor.modes import mode
 from ..tensor.nodes import UNRECORDED
 from ..tensor.size import Size
+from .bases import plain
 from .breaks import Break, WouldRaise, no_rule
 from .memory import Memory
 from .modes import Modes
@@ -291,7 +292,7 @@ class OperatorCalls:
 
     def _lower(self, variable: Variable) -> Any:
         """What the lab's code is given for a variable."""
-        value = self.vm.look(variable)
+        value = plain(self.vm, variable, "__len__", "__getitem__", "__iter__")
         if isinstance(value, TensorVariable):
             return self.tracer.stand_in(self._node(value), value)
         if isinstance(value, TupleVariable):

@@ -71,13 +71,19 @@ def _ahead(iterator: Any) -> Iterator[Any]:
         raise TypeError(f"a {kind.__name__} tells its items only by giving them")
     items, at = parts[1][0], parts[2] if len(parts) > 2 and parts[2] else 0
     if kind is BACKWARDS and parts[0] is reversed:
-        return iter(items[at::-1] if at >= 0 else [])
-    return iter(items[at:])
+        return iter(_part(items, slice(at, None, -1)) if at >= 0 else [])
+    return iter(_part(items, slice(at, None)))
+
+
+def _part(items: Any, which: slice) -> Any:
+    """Items of a sequence, by the builtin class's own method."""
+    base = next(base for base in (list, tuple, range, str, bytes) if issubclass(type(items), base))
+    return base.__getitem__(items, which)
 
 
 def goes_over(iterator: Any, value: Any) -> bool:
     """Is it on its way through this list or tuple; or through a dict or set, which may be this
     one?"""
-    if type(value) in (dict, set):
+    if issubclass(type(value), (dict, set)):
         return any(type(leaf) in COPIED for leaf in leaves(iterator))
     return any(leaf.__reduce__()[1][0] is value for leaf in leaves(iterator))

@@ -7,7 +7,7 @@ tell apart.
 from __future__ import annotations
 
 import types
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -15,6 +15,7 @@ from labcore.tensor import Tensor
 from labcore.tensor.size import Size
 
 PLAIN = (int, bool, str, bytes, range, type(None))
+HOLDERS = (list, tuple, deque, OrderedDict, dict, set, frozenset, str, int, float)
 
 
 class Describer:
@@ -43,12 +44,9 @@ class Describer:
         if kind is Tensor:
             facts = value.dtype.name, tuple(value.shape), tuple(value._stride), value.requires_grad
             return *facts, value.tolist()
-        if isinstance(value, (list, tuple, deque)):
-            return [self(item) for item in value]
-        if isinstance(value, dict):
-            return [(self(key), self(item)) for key, item in value.items()]
-        if isinstance(value, (set, frozenset)):
-            return sorted(map(repr, value))
+        if isinstance(value, HOLDERS):
+            own = dict(vars(value)) if hasattr(value, "__dict__") else {}
+            return self._contents(value), *([self(own)] if own else [])
         if isinstance(value, Iterator):
             return [self(item) for item in value]  # what was left in it
         if kind is types.FunctionType:
@@ -63,6 +61,18 @@ class Describer:
         if hasattr(value, "__slots__"):
             return [self(getattr(value, name, None)) for name in value.__slots__]
         return repr(value)
+
+    def _contents(self, value: Any) -> Any:
+        """Of a container, or of an object of a class derived from a builtin one, whatever that has
+        made of its methods."""
+        base = next(base for base in HOLDERS if isinstance(value, base))
+        if base in (dict, OrderedDict):
+            return [(self(key), self(item)) for key, item in base.items(value)]
+        if base in (set, frozenset):
+            return sorted(map(repr, base.__iter__(value)))
+        if base in (str, int, float):
+            return base.__repr__(value)
+        return [self(item) for item in base.__iter__(value)]
 
     def error(self, error: BaseException | None) -> Any:
         """Type, text, context, and the user's part of the traceback, by position."""

@@ -11,6 +11,7 @@
     polyfilled.py     builtins in Python        fold.py         constants, computed
     identity.py       `is`                      enums.py        members of enums
     instances.py      classes that are called   dunders.py      operators on objects
+    derived.py        methods from a builtin class
     protocols.py      getattr, iter, next ...   object_builtins.py   len, abs, int ...
     attribute_access.py   x.name, x.name = ...
 """

@@ -15,6 +15,7 @@ from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from ...ops import Op
+from ..bases import base_of
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
 from ..polyfills import iterators, methods, selections
@@ -26,6 +27,7 @@ from ..variables import (
     IteratorVariable,
     ListVariable,
     NumberVariable,
+    ObjectVariable,
     SetVariable,
     TensorVariable,
     TupleVariable,
@@ -71,6 +73,7 @@ SPECIAL_METHODS = {
     "__setitem__": operator.setitem,
     "__delitem__": operator.delitem,
 }
+FROM_A_HEAP = ("heappop", "heapreplace")
 METHODS_IN_C = (MethodDescriptorType, WrapperDescriptorType)
 
 
@@ -91,9 +94,12 @@ def call_builtin(
         raise Break("side-effect-call", name=f"{name}()")
     replacement = polyfill(function)
     if replacement is not None:
-        heap = getattr(function, "__module__", "") == "_heapq"
-        if heap and args and not isinstance(vm.look(args[0]), ListVariable):
-            raise Break("unknown-call", name=f"{name}() of what is no list")  # C is more strict
+        if getattr(function, "__module__", "") == "_heapq" and args:
+            heap = vm.look(args[0])
+            if not isinstance(heap, ListVariable):  # C is more strict
+                raise Break("unknown-call", name=f"{name}() of what is no list")
+            if name in FROM_A_HEAP and not vm.looker.items(heap):  # in other words than Python's
+                raise WouldRaise(IndexError("index out of range"), exact=True)
         return inlined(replacement, args, kwargs)
     if any(function is getter for getter in GETTERS):  # classes, made as the user's are
         return Call(Constant(twin("operator", "_operator")[name]), args, kwargs)
@@ -114,11 +120,21 @@ def _unbound(
 ) -> Variable | Call:
     """str.upper(text), list.index(items, 1): the method of a builtin type, called on its owner."""
     owner = vm.look(args[0])
+    if isinstance(owner, ObjectVariable) and function.__objclass__ is base_of(owner.cls):
+        return _of_base(vm, owner, function.__name__, args[1:], kwargs)
     if is_object(vm, owner) or not issubclass(type_of(vm, owner), function.__objclass__):
         raise Break("unknown-call", name=f"{function.__qualname__}()")
     if type_of(vm, owner) is not function.__objclass__:
         raise Break("unknown-call", name=f"{function.__qualname__}() of a subclass's instance")
     return call_method(vm, owner, function.__name__, args[1:], kwargs)
+
+
+def _of_base(
+    vm: Interpreter, owner: ObjectVariable, name: str, args: Args, kwargs: dict[str, Variable]
+) -> Variable | Call:
+    from .derived import base_method  # late: it calls methods of what is in the object
+
+    return base_method(vm, owner, name, args, kwargs)
 
 
 def fold_call(
@@ -272,6 +288,8 @@ def call_method(
     vm: Interpreter, owner: Variable, name: str, args: Args, kwargs: dict[str, Variable]
 ) -> Variable | Call:
     """owner.name(...), for a tuple, list, dict or plain value."""
+    if isinstance(owner, ObjectVariable) and base_of(owner.cls) is not None:
+        return _of_base(vm, owner, name, args, kwargs)
     stepping = consuming_method(vm, owner, name, args, kwargs)
     if stepping is not None:
         return stepping

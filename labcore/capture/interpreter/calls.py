@@ -11,6 +11,7 @@ from ...tensor import Tensor
 from ...tensor.methods import Methods
 from .. import objects
 from ..attributes import calling_method
+from ..bases import plain
 from ..binding import bind
 from ..breaks import Break, WouldRaise, no_rule
 from ..bytecode import ON_THE_STACK, V13, Instruction
@@ -74,7 +75,7 @@ def _operands(frame: SymbolicFrame, count: int) -> tuple[Variable, Variable | No
 def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
     kwargs: dict[Any, Variable] = {}
     if ins.arg & 1:
-        given = vm.look(frame.stack.pop())
+        given = plain(vm, frame.stack.pop(), "__iter__")
         if not isinstance(given, DictVariable):
             raise Break("operation", what=f"** of a {given.kind}")
         kwargs = vm.looker.dict_items(given)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ..bases import plain
 from ..polyfills import iterators
 from ..variables import (
     Call,
@@ -21,12 +22,13 @@ from ..variables import (
     ListVariable,
     LiveIterator,
     MethodVariable,
+    ObjectVariable,
     SetVariable,
     Variable,
 )
 from .core import Interpreter
 from .object_builtins import is_object, python_method
-from .polyfilled import as_variable
+from .polyfilled import as_variable, inlined
 
 Args = list[Variable]
 FUNCTIONS = frozenset(map(id, (set, frozenset, dict, bytes, math.fsum, math.prod)))
@@ -48,6 +50,8 @@ def runs_code(vm: Interpreter, variable: Variable) -> bool:
     value = vm.look(variable)
     if isinstance(value, (GeneratorVariable, LiveIterator)):
         return True
+    if not isinstance(plain(vm, value, "__iter__"), ObjectVariable):
+        return False
     return is_object(vm, value) and python_method(vm, value, "__iter__") is not None
 
 
@@ -57,8 +61,8 @@ def consuming(
     """function(*args, **kwargs), for one that takes all items first."""
     if id(function) not in FUNCTIONS or not args or not runs_code(vm, args[0]):
         return None
-    if function is dict and is_object(vm, args[0]):  # it may have keys()
-        return None
+    if function is dict and is_object(vm, args[0]):
+        return inlined(iterators.dict_from, args, kwargs)
     return Call(as_variable(iterators.with_items), [Constant(function), *args], kwargs)
 
 
@@ -71,6 +75,8 @@ def consuming_method(
         return None  # before its arguments are looked at: append only keeps what it is given
     if not any(runs_code(vm, arg) for arg in args):
         return None
+    if stepwise is iterators.update_dict and is_object(vm, args[0]):
+        stepwise = iterators.update_from
     if stepwise is not None:
         return Call(as_variable(stepwise), [owner, *args], kwargs)
     return Call(as_variable(iterators.with_items), [MethodVariable(owner, name), *args], kwargs)

@@ -5,22 +5,27 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ...tensor.size import Size
+from ..attributes import special_method
+from ..bases import plain
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..keys import is_constant_key, key_of
 from ..numbers import size_of
+from ..polyfills import iterators
 from ..variables import (
     Constant,
     DequeVariable,
     DictVariable,
     ListVariable,
+    ObjectVariable,
     SliceVariable,
     TensorVariable,
     TupleVariable,
     Variable,
 )
 from . import deques, lists
+from .continuations import call_polyfill
 from .control import iterate
 from .core import Interpreter
 from .fold import folded, python_value
@@ -72,8 +77,12 @@ def map_add(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 
 @opcode("DICT_UPDATE", "DICT_MERGE")
 def dict_update(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
-    given = vm.look(frame.stack.pop())
+    given = plain(vm, frame.stack.pop(), "__iter__")
     made = _filled(vm, frame.stack[-ins.arg], DictVariable)
+    own = isinstance(given, ObjectVariable) and special_method(vm, given, "keys") is not None
+    if own and (ins.op == "DICT_UPDATE" or made.complete and not made.items):
+        call_polyfill(vm, iterators.merge, [made, given], lambda vm, value: None)
+        return
     if not isinstance(given, DictVariable):
         raise Break("operation", what=f"** of a {given.kind}")
     items = vm.looker.dict_items(given)

@@ -9,6 +9,7 @@ from typing import Any
 
 from ...tensor.size import Size
 from ..attributes import special_method
+from ..bases import plain
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import Continuation, SymbolicFrame
@@ -155,7 +156,7 @@ def return_const(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> Non
 
 def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
     """All items of something whose items are known. Raises Break for anything else."""
-    value = vm.look(variable)
+    value = plain(vm, variable, "__iter__")
     if isinstance(value, TupleVariable):
         return list(value.items)
     if isinstance(value, ListVariable):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
+from ..bases import plain
 from ..breaks import Break, WouldRaise
 from ..keys import key_of, key_variable
 from ..variables import Constant, DictVariable, TupleVariable, Variable, ViewVariable
@@ -58,7 +59,7 @@ def update(vm: Interpreter, owner: DictVariable, args: Args, kwargs: Kwargs) -> 
 
 def pairs(vm: Interpreter, variable: Variable) -> list[tuple[object, Variable]]:
     """Keys and values of what dict() and update() take: a dict, or an iterable of pairs."""
-    value = vm.look(variable)
+    value = plain(vm, variable, "__iter__")
     if isinstance(value, DictVariable):
         return list(vm.looker.dict_items(value).items())
     found = []

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ..bases import contents, plain
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..classes import mro
@@ -18,6 +19,8 @@ from ..frame import SymbolicFrame
 from ..variables import (
     Constant,
     ListVariable,
+    Mutable,
+    NumberVariable,
     SliceVariable,
     TensorVariable,
     TupleVariable,
@@ -28,11 +31,12 @@ from .containers import subscript
 from .continuations import call_then, settled
 from .control import on_truth
 from .core import Interpreter
+from .derived import inexact
 from .enums import as_number, computed, is_member, leaves_it
 from .identity import same
 from .object_builtins import is_object, python_method
 from .operators import BINARY, COMPARE, UNARY, binary, compare, tensor_in_place
-from .table import HANDLERS
+from .table import HANDLERS, Handler
 from .type_calls import type_of
 
 Operands = list[Variable]
@@ -49,9 +53,12 @@ class Attempt:
     negated: bool = False
 
 
-def on_objects(name: str, count: int, *asked: int) -> Callable[[OnObjects], OnObjects]:
+def on_objects(
+    name: str, count: int, *asked: int, methods: str = ""
+) -> Callable[[OnObjects], OnObjects]:
     """The instruction takes `count` operands from the stack; when one of those `asked` is an
-    object, this comes first."""
+    object, this comes first. One that leaves the `methods` to a builtin class counts as what it
+    holds."""
 
     def register(ours: OnObjects) -> OnObjects:
         others = HANDLERS[name]
@@ -62,13 +69,42 @@ def on_objects(name: str, count: int, *asked: int) -> Callable[[OnObjects], OnOb
                 operands[place] = vm.look(operands[place])
             if not any(is_object(vm, operands[place]) for place in asked):
                 return others(vm, frame, ins)
+            held = list(operands)
+            for place in asked:
+                held[place] = plain(vm, operands[place], *_special(methods, ins))
             frame.pop(count)
-            return ours(vm, frame, ins, operands)
+            if any(is_object(vm, held[place]) for place in asked):
+                return ours(vm, frame, ins, operands)
+            frame.stack += held
+            return _on_contents(vm, frame, ins, others)
 
         HANDLERS[name] = handle
         return ours
 
     return register
+
+
+def _special(methods: str, ins: Instruction) -> list[str]:
+    """The methods that an instruction may ask: {} stands for what its operator is called."""
+    name = methods
+    if "{}" in methods:
+        sign = ins.arg[0] if ins.op == "BINARY_OP" else ins.arg if ins.op == "INTRINSIC" else ins.op
+        name = methods.replace("{}", (BINARY.get(sign) or UNARY.get(sign) or ("pos",))[0])
+    return [f"__{each}__" for each in name.split()]
+
+
+def _on_contents(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, others: Handler
+) -> int | None:
+    """The instruction on lists, dicts ... in place of objects that are ones."""
+    try:
+        target = others(vm, frame, ins)
+    except WouldRaise as raised:
+        raise inexact(raised) from None
+    top = frame.stack[-1] if frame.stack else None
+    if isinstance(top, Mutable) and top.whole is not None:  # changed in place: the object itself
+        frame.stack[-1] = top.whole
+    return target
 
 
 def ask(
@@ -100,7 +136,7 @@ def pushing(frame: SymbolicFrame) -> Then:
 # ---- arithmetic ---------------------------------------------------------------------------------
 
 
-@on_objects("BINARY_OP", 2, 0, 1)
+@on_objects("BINARY_OP", 2, 0, 1, methods="{} r{} i{} iter")
 def binary_op(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -128,6 +164,10 @@ def calculate(
         attempts.insert(0, Attempt(own, b))
 
     def refuse() -> int | None:
+        if symbol in "+*" and not in_place and (_is_sequence(vm, a) or _is_sequence(vm, b)):
+            sides = (contents(vm, a) or a, contents(vm, b) or b)
+            if not any(is_object(vm, side) for side in sides):
+                return then(binary(vm, symbol, *sides))
         if not is_object(vm, a) and symbol in "%*":  # texts format, sequences repeat
             raise Break("operation", what=f"{symbol} of a {a.kind} and a {b.kind}")
         kinds = " and ".join(f"{type_of(vm, v).__name__!r}" for v in (a, b))
@@ -140,13 +180,27 @@ def calculate(
 def _beside_tensor(
     vm: Interpreter, name: str, a: Variable, b: Variable
 ) -> tuple[Variable, Variable] | None:
-    """The operands of a tensor's operator, one of them an enum's member that is a number and, at
-    the left, leaves it to the tensor; None for anything else."""
+    """The operands of a tensor's operator, one of them an object that is a number and, at the left,
+    leaves it to the tensor; None for anything else."""
     asked = isinstance(a, TensorVariable)
-    if not asked and not (isinstance(b, TensorVariable) and leaves_it(vm, a, name)):
+    left = leaves_it(vm, a, name) or plain(vm, a, name) is not a
+    if not asked and not (isinstance(b, TensorVariable) and left):
         return None
-    one, other = as_number(a), as_number(b)
+    one, other = _number(vm, a), _number(vm, b)
     return None if is_object(vm, one) or is_object(vm, other) else (one, other)
+
+
+def _number(vm: Interpreter, value: Variable) -> Variable:
+    """What a tensor takes an object for that is a number."""
+    held = contents(vm, value)
+    return held if isinstance(held, (Constant, NumberVariable)) else as_number(value)
+
+
+def _is_sequence(vm: Interpreter, value: Variable) -> bool:
+    """Is it an object that is joined and repeated as what it holds, if no method says otherwise?"""
+    held = contents(vm, value)
+    texts = isinstance(held, Constant) and type(held.value) in (str, bytes)
+    return texts or isinstance(held, (ListVariable, TupleVariable))
 
 
 def _arithmetic(vm: Interpreter, name: str, a: Variable, b: Variable) -> list[Attempt]:
@@ -168,15 +222,15 @@ def _overrides(vm: Interpreter, name: str, base: type, derived: type) -> bool:
     return other is not None and (one is None or one.raw is not other.raw)
 
 
-@on_objects("UNARY_NEGATIVE", 1, 0)
-@on_objects("UNARY_INVERT", 1, 0)
+@on_objects("UNARY_NEGATIVE", 1, 0, methods="{}")
+@on_objects("UNARY_INVERT", 1, 0, methods="{}")
 def unary_op(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
     return negate(vm, frame, ins.op, operands[0])
 
 
-@on_objects("INTRINSIC", 1, 0)
+@on_objects("INTRINSIC", 1, 0, methods="{} iter")
 def intrinsic(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -204,7 +258,7 @@ def negate(vm: Interpreter, frame: SymbolicFrame, op: str, value: Variable) -> i
 # ---- comparisons --------------------------------------------------------------------------------
 
 
-@on_objects("COMPARE_OP", 2, 0, 1)
+@on_objects("COMPARE_OP", 2, 0, 1, methods="eq ne lt le gt ge")
 def compare_op(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -275,7 +329,7 @@ def _discard(vm: Interpreter, value: Variable) -> None:
     pass
 
 
-@on_objects("BINARY_SUBSCR", 2, 0, 1)
+@on_objects("BINARY_SUBSCR", 2, 0, 1, methods="getitem missing index hash eq")
 def binary_subscr(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -291,7 +345,7 @@ def binary_subscr(
     return call_then(vm, own, [key], {}, lambda vm, value: frame.stack.append(value))
 
 
-@on_objects("BINARY_SLICE", 3, 0)
+@on_objects("BINARY_SLICE", 3, 0, methods="getitem missing")
 def binary_slice(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -300,7 +354,7 @@ def binary_slice(
     return binary_subscr(vm, frame, ins, [owner, key])
 
 
-@on_objects("STORE_SUBSCR", 3, 1)
+@on_objects("STORE_SUBSCR", 3, 1, methods="setitem")
 def store_subscr(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -309,7 +363,7 @@ def store_subscr(
     return call_then(vm, own, [key, value], {}, _discard)
 
 
-@on_objects("STORE_SLICE", 4, 1)
+@on_objects("STORE_SLICE", 4, 1, methods="setitem")
 def store_slice(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -318,7 +372,7 @@ def store_slice(
     return store_subscr(vm, frame, ins, [value, owner, key])
 
 
-@on_objects("DELETE_SUBSCR", 2, 0)
+@on_objects("DELETE_SUBSCR", 2, 0, methods="delitem")
 def delete_subscr(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:
@@ -327,7 +381,7 @@ def delete_subscr(
     return call_then(vm, own, [key], {}, _discard)
 
 
-@on_objects("CONTAINS_OP", 2, 1)
+@on_objects("CONTAINS_OP", 2, 1, methods="contains iter")
 def contains_op(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
 ) -> int | None:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...tensor.size import Size
+from ..bases import plain
 from ..breaks import Break
 from ..variables import (
     Constant,
@@ -42,7 +43,7 @@ def equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
 
 
 def _equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
-    first, second = spelled_out(vm.look(a)), spelled_out(vm.look(b))
+    first, second = (spelled_out(plain(vm, side, "__eq__")) for side in (a, b))
     if first is second:
         return True
     if isinstance(first, TensorVariable) or isinstance(second, TensorVariable):

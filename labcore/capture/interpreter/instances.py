@@ -15,9 +15,10 @@ from typing import Any
 
 from ...tensor import modes
 from .. import objects, storing
+from ..bases import base_of, contents
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
-from ..classes import is_fixed, is_named_tuple, mro
+from ..classes import is_fixed, mro
 from ..frame import UNBOUND, SymbolicFrame, is_mark
 from ..variables import (
     Call,
@@ -26,14 +27,12 @@ from ..variables import (
     MethodVariable,
     ObjectVariable,
     SuperVariable,
-    TupleVariable,
     Variable,
 )
 from .builtin_calls import Args, rule
 from .continuations import call_then
 from .core import Interpreter
 from .fold import python_value
-from .iteration import all_items, push
 from .table import opcode
 
 ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
@@ -91,6 +90,9 @@ def create(
     init = vm.classes.entry(cls, "__init__")
     if new.raw is object.__new__ and (args or kwargs) and init and init.where is object:
         raise WouldRaise(TypeError(f"{cls.__name__}() takes no arguments"))
+    base = base_of(cls)
+    if base is not None and new.raw is base.__new__:
+        return call_then(vm, Constant(new.raw), [made, *args], kwargs, initialize)
     if new.raw is not object.__new__:
         raise Break("new-object", name=cls.__name__)
     return initialize(vm, allocate(vm, cls))
@@ -120,10 +122,11 @@ def _initialize(
     init = objects.special(vm, owner, "__init__")
     assert init is not None
     if isinstance(init, MethodVariable) and isinstance(init.function, Constant):
-        if init.function.value is not object.__init__:
+        if init.function.value is object.__init__:
+            frame.stack.append(made)
+            return None
+        if contents(vm, made) is None:
             raise Break("new-object", name=cls.__name__)
-        frame.stack.append(made)
-        return None
 
     def check(vm: Interpreter, value: Variable) -> None:
         value = vm.look(value)
@@ -183,20 +186,12 @@ def _new(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
     if not isinstance(cls, Constant) or not issubclass(type(cls.value), type):
         raise WouldRaise(TypeError("object.__new__(X): X is not a type object"))
     new = vm.classes.entry(cls.value, "__new__")
+    if base_of(cls.value) is not None:  # "is not safe", says CPython
+        raise Break("new-object", name=cls.value.__name__)
     overridden = new is not None and type(new.raw) is staticmethod
     if len(args) > 1 or kwargs or not overridden and (new is None or new.raw is not object.__new__):
         raise Break("new-object", name=cls.value.__name__)
     return allocate(vm, cls.value)
-
-
-@rule(tuple.__new__)
-def _new_tuple(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> None:
-    """A named tuple's own way to make its instances."""
-    given = vm.look(args[0]) if args else Constant(None)
-    cls: Any = getattr(given, "value", None)
-    if len(args) != 2 or kwargs or not issubclass(type(cls), type) or not is_named_tuple(cls):
-        raise Break("new-object", name=given.kind)
-    all_items(vm, args[1], lambda items: push(vm, TupleVariable(items, cls=cls)))
 
 
 @rule(object.__init__)

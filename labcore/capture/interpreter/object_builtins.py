@@ -12,9 +12,17 @@ import operator
 from typing import Any
 
 from .. import objects
+from ..bases import base_of
 from ..breaks import Break
 from ..polyfills import methods
-from ..variables import Call, Constant, FunctionVariable, MethodVariable, Variable
+from ..variables import (
+    Call,
+    Constant,
+    FunctionVariable,
+    MethodVariable,
+    ObjectVariable,
+    Variable,
+)
 from .core import Interpreter
 from .enums import computed
 from .polyfilled import as_variable
@@ -61,13 +69,23 @@ def on_object(vm: Interpreter, function: Any, args: Args) -> Variable | Call:
             if not all(isinstance(v, Constant) and v.value == "" for v in map(vm.look, rest)):
                 break
             rest = []
-        return Call(method, rest) if check is None else Call(as_variable(check), [method, *rest])
+        own = isinstance(method, MethodVariable) and isinstance(method.function, FunctionVariable)
+        if check is None or not own:
+            return Call(method, rest)
+        return Call(as_variable(check), [method, *rest])
     raise Break("operation", what=f"{function.__name__}() of a {vm.look(first).kind}")
+
+
+def of_base(known: objects.Instance, function: Variable | None) -> bool:
+    """Is it a method of the builtin class that the object's is derived from?"""
+    where = getattr(getattr(function, "value", None), "__objclass__", None)
+    derived = isinstance(known.variable, ObjectVariable)
+    return derived and where is not None and where is base_of(known.cls)
 
 
 def python_method(vm: Interpreter, variable: Variable, name: str) -> Variable | None:
     """The method of the object's class; None when there is none but `object`'s. Raises Break for
-    one in C."""
+    one in C, unless it is about what the object holds as a list, dict ..."""
     known = objects.asked(vm, vm.look(variable))
     if known is None:
         return None
@@ -76,6 +94,6 @@ def python_method(vm: Interpreter, variable: Variable, name: str) -> Variable | 
         return None
     found = objects.special(vm, known, name)
     inner = found.function if isinstance(found, MethodVariable) else found
-    if not isinstance(inner, FunctionVariable):
+    if not isinstance(inner, FunctionVariable) and not of_base(known, inner):
         raise Break("operation", what=f"{name} of a {known.cls.__name__} object")
     return found

@@ -150,7 +150,7 @@ def binary_op(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     if in_place and isinstance(a, TensorVariable):
         frame.stack.append(tensor_in_place(vm, symbol, a, b))
         return
-    if in_place and _changed_in_place(vm, symbol, a, b):
+    if in_place and changed_in_place(vm, symbol, a, b):
         frame.stack.append(target)
         return
     frame.stack.append(binary(vm, symbol, a, b))
@@ -166,7 +166,7 @@ def tensor_in_place(
     return written or binary(vm, symbol, tensor, other)
 
 
-def _changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> bool:
+def changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> bool:
     """`a symbol= b` of a container that is changed by it. False: it means `a = a symbol b`."""
     if isinstance(a, ListVariable) and symbol == "+":
         lists.extend(vm, a, b)

@@ -27,7 +27,6 @@ from ..variables import Call, Constant, FunctionVariable, Variable
 # Modules that define everything in Python first, and then take what C has of it.
 HAVE_TWINS = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect"}
 FUNCTOOLS = ("reduce",)
-OTHER_WORDS = ("heappop", "heapreplace")  # their Python says something else of an empty heap
 # Which a rule computes, where it can.
 PRIMITIVES = frozenset(
     map(
@@ -57,7 +56,9 @@ def polyfill(function: Any) -> FunctionType | None:
         found = reductions.cmp_to_key
     elif module == "_functools" and name in FUNCTOOLS:
         found = twin("functools", module)[name]
-    elif module in HAVE_TWINS and name not in OTHER_WORDS:
+    elif module == "_collections" and name == "_count_elements":
+        found = iterators._count_elements
+    elif module in HAVE_TWINS:
         found = twin(HAVE_TWINS[module], module).get(name)
     elif function == itertools.chain.from_iterable:
         found = selections.from_iterable

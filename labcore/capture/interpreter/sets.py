@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
+from ..bases import contents
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
@@ -86,7 +87,7 @@ class Operand:
 
 def operand(vm: Interpreter, variable: Variable) -> Operand:
     """A set is taken over in another order than one by one, an exact dict leaves more room."""
-    value, keys = vm.look(variable), keys_in(vm, variable)
+    value, keys = _collection(vm, variable), keys_in(vm, variable)
     if isinstance(value, SetVariable):
         return Operand(keys, "{}", [value.frozen()])
     if isinstance(value, Constant) and type(value.value) is frozenset:
@@ -96,10 +97,16 @@ def operand(vm: Interpreter, variable: Variable) -> Operand:
     return Operand(keys, f"dict.fromkeys({listed})" if type(keys) is dict else listed, given)
 
 
+def _collection(vm: Interpreter, variable: Variable) -> Variable:
+    """An object that is a set counts as one, whatever it makes of iteration."""
+    held = contents(vm, variable)
+    return held if isinstance(held, SetVariable) else vm.look(variable)
+
+
 def keys_in(vm: Interpreter, variable: Variable) -> Collection[Any]:
     """The keys that an iterable gives; of a set or a frozenset that very kind of collection, since
     CPython takes their elements over in another order than one by one."""
-    value = vm.look(variable)
+    value = _collection(vm, variable)
     if isinstance(value, SetVariable):
         return vm.looker.elements(value)
     if isinstance(value, Constant) and type(value.value) is frozenset:

@@ -148,3 +148,33 @@ def update_dict(items: dict, pairs: Any, /, **names: Any) -> None:
     for key, value in pairs:
         items[key] = value
     items.update(**names)
+
+
+def update_from(items: dict, source: Any, /, **names: Any) -> None:
+    """Of an object of the user's, which is a mapping if it has keys()."""
+    if hasattr(source, "keys"):
+        merge(items, source)
+    else:
+        for key, value in source:
+            items[key] = value
+    items.update(**names)
+
+
+def merge(items: dict, source: Any) -> None:
+    """`**source`."""
+    for key in [*source.keys()]:
+        items[key] = source[key]
+
+
+def dict_from(source: Any, /, **names: Any) -> dict:
+    """Of an object of the user's."""
+    items: dict = {}
+    update_from(items, source, **names)
+    return items
+
+
+def _count_elements(mapping: Any, iterable: Any, /) -> None:
+    """What a Counter counts with."""
+    mapping_get = mapping.get
+    for element in iterable:
+        mapping[element] = mapping_get(element, 0) + 1

@@ -46,3 +46,15 @@ def real(method: Any) -> Any:
 
 def truth(value: Any) -> Any:
     return True if value else False
+
+
+def fill_list(items: list, iterable: Any = (), /) -> None:
+    """list.__init__."""
+    items.clear()
+    items.extend(iterable)
+
+
+def fill_set(elements: set, iterable: Any = (), /) -> None:
+    """set.__init__."""
+    elements.clear()
+    elements.update(iterable)

@@ -33,10 +33,12 @@ class Variable:
 @dataclass(eq=False, slots=True)
 class Mutable(Variable):
     """Base: what can be changed in place. One from outside has its `value`, which stays as it
-    was, and `source`; what the region changed of it is in the fields of its class."""
+    was, and `source`; what the region changed of it is in the fields of its class. `whole`: the
+    object of a user's class whose contents these are."""
 
     value: Any = field(default=None, kw_only=True)
     source: Source | None = field(default=None, kw_only=True)
+    whole: ObjectVariable | None = field(default=None, kw_only=True)
 
     @property
     def outside(self) -> bool:
@@ -250,10 +252,11 @@ class ObjectDict(DictVariable):
 class ObjectVariable(Mutable):
     """An object of class `cls`: from outside, its type guarded and each attribute when it is read;
     or made inside, and then without a value. `attributes` are those written inside, None a deleted
-    one."""
+    one; `contents` what it holds as an instance of a builtin class as well (see `bases.py`)."""
 
     cls: type
     attributes: dict[str, Variable | None] = field(default_factory=dict)
+    contents: Variable | None = None
 
     @property
     def kind(self) -> str:

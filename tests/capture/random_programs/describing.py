@@ -84,8 +84,17 @@ class Describer:
             made_by, parts, *state = value.__reduce__()
             return made_by.__name__, [self(part) for part in parts], [self(s) for s in state]
         own = dict(object.__getattribute__(value, "__dict__")) if hasattr(value, "__dict__") else {}
-        inherited = [self(item) for item in value] if isinstance(value, (list, tuple)) else []
+        inherited = self._inherited(value)
         return [(name, self(item)) for name, item in own.items()], inherited, self._slots(value)
+
+    def _inherited(self, value: Any) -> Any:
+        """What it holds as an instance of a builtin class, whatever its own has made of that."""
+        base = next((base for base in HOLDERS if isinstance(value, base)), None)
+        if base is dict:
+            return [(self(key), self(item)) for key, item in dict.items(value)]
+        if base in (str, int, float):
+            return base.__repr__(value)
+        return [] if base is None else [self(item) for item in base.__iter__(value)]
 
     def _slots(self, value: Any) -> Any:
         names = [n for cls in type(value).__mro__ for n in vars(cls).get("__slots__", ())]
@@ -195,6 +204,7 @@ CONTAINERS: dict[type, Any] = {
     slice: lambda describe, value: repr(value),
     Storage: lambda describe, value: value.version,
 }
+HOLDERS: tuple[Any, ...] = (list, tuple, dict, set, str, int, float)
 BUILTIN = (types.BuiltinFunctionType, types.MethodWrapperType, Op)
 ITERATORS = (
     *(type(iter(value)) for value in ([], (), range(0), "", {}, set())),
