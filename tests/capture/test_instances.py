@@ -263,3 +263,28 @@ def test_methods_and_supers_leave():
 
 def test_dataclass_replace():
     captured(lambda x: dataclasses.replace(Frozen(x), b=x + 1).b, x4())
+
+
+class Proxy:
+    """Tells the class of what it stands for."""
+
+    def __init__(self, target):
+        self.target = target
+
+    @property
+    def __class__(self):
+        return type(self.target)
+
+
+class Pretends:
+    __class__ = Point
+
+
+def test_isinstance_believes_what_an_object_says_of_itself():
+    def f(x, *objects):
+        kinds = (Point, Named, Proxy, Pretends)
+        told = [[isinstance(o, kind) for kind in kinds] for o in objects]
+        return x + 1, told, isinstance(Proxy(3), (str, int)), isinstance(Proxy(x), torch.Tensor)
+
+    objects = [Proxy(Point(0)), Proxy(Named("n", 1)), Pretends(), Point(0)]
+    captured(f, x4(), *objects)

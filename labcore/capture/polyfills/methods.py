@@ -44,6 +44,10 @@ def real(method: Any) -> Any:
     return result
 
 
+def is_as_it_says(value: Any, classes: Any) -> Any:
+    return issubclass(value.__class__, classes)
+
+
 def truth(value: Any) -> Any:
     return True if value else False
 
