@@ -21,6 +21,7 @@ ADVICE = {
     "EQUALS_MATCH": "Pass a number that differs from call to call as a tensor; leave a text "
     "outside of the function.",
     "SEQUENCE_LENGTH": "Keep the number of items the same, or stack them into one tensor.",
+    "TYPE_MATCH": "Pass values of one type; a class that is made for each call is another one.",
     "ID_MATCH": "Make the object once and use it again, rather than anew for each call.",
     "CLOSURE_MATCH": "Make the function once and use it again, rather than anew for each call.",
     "GRAD_MODE": "Make all calls under the same grad mode.",

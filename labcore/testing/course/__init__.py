@@ -8,6 +8,7 @@
     lesson03.py   a check by hand, a cache, five variants, a number in a text, guesses
     lesson04.py   three policies, all variants of a branch, a mark, three buckets
     lesson05.py   one region, two events, no branch, one report, a bill
+    clinic_a.py   a type that is another one each time, a day that gets slower
     facts.py      what the compiler did with some calls
 
 In: what a student wrote, as a value handed over (a check never looks up a name of theirs).  Out:
@@ -17,6 +18,7 @@ Invariant: a check runs the student's code on several inputs and compares facts 
 source text. An exercise that is not begun (it still answers `...`) is said to be so, and a
 student's error is a fact like any other: a fresh notebook runs from top to bottom.
 """
+from .clinic_a import calm_day as calm_day, one_type as one_type
 from .lesson00 import lazy as lazy, same as same, three_passes as three_passes
 from .lesson01 import (
     FakeClock as FakeClock,
