@@ -2,6 +2,9 @@
 
 In: a tensor and axes.  Out: a mark for each, read when a function that gets the tensor is captured.
 Invariant: a mark goes with the tensor object, not with its data, and is gone when the tensor is.
+PyTorch also has `mark_unbacked`: one variant for all sizes from 0 on, which nobody may ask for.
+Here shape rules, strides and loops rely on a symbol being at least 2 (a size of 1 broadcasts, and
+has any stride), so that even `x * 2` asks; 0 and 1 are variants of their own.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ export const STEPPER_WORDS = {
   step_begin_callee: ["`{fn}` begins.", "`{fn}` 开始。"],
   step_state: [
     "One guard is there from the start: grad mode and default dtype, which every operator reads.",
-    "有一条守卫从一开始就在：梯度模式和默认 dtype，每个算子都要读它们。",
+    "有一条守卫从一开始就在：梯度模式和默认 dtype，每个运算都要读它们。",
   ],
   step_lazy: [
     "`{name}` goes on the stack. It is lazy: nobody has looked at it, so no guard is needed.",
