@@ -2,13 +2,22 @@
 
 AccessRace       a pointwise function as separate passes and as one, access by access
 BreakMap         where the graph breaks, and how a call travels through the regions
+GuardMatrix      which guard of which variant fails first, and whose line made it
 TraceStepper     capture at work: bytecode becomes a graph, and looking costs guards
 VariantTheater   calls on their way through guards, variants and the compiler
 """
 
 from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
 from .break_map import BreakMap as BreakMap
+from .guard_matrix import GuardMatrix as GuardMatrix
 from .trace_stepper import TraceStepper as TraceStepper
 from .variant_theater import VariantTheater as VariantTheater
 
-__all__ = ["AccessRace", "BreakMap", "NotPointwise", "TraceStepper", "VariantTheater"]
+__all__ = [
+    "AccessRace",
+    "BreakMap",
+    "GuardMatrix",
+    "NotPointwise",
+    "TraceStepper",
+    "VariantTheater",
+]

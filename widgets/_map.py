@@ -157,7 +157,7 @@ class Survey:
         labels = call_labels([call.inputs for call in self.calls.values()], self.parameters)
         calls = [
             {"inputs": ", ".join(call.inputs), "label": label}
-            for call, (label, _) in zip(self.calls.values(), labels)
+            for call, label in zip(self.calls.values(), labels)
         ]
         events = [
             beat

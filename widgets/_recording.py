@@ -6,39 +6,100 @@ Invariant: an exception belongs to its call; only what never was a call (wrong a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from types import MethodType
+import contextlib
+import inspect
+import io
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import CodeType, MethodType
 from typing import Any
 
 import labcore as torch
 from labcore import trace as t
 from labcore.compiler.compile import CompiledObject, state_of
+from labcore.compiler.frames import numbered_apart
 from labcore.compiler.state import State
 
 from ._inputs import example_inputs
 
-Call = tuple[Any, ...] | int
+Function = Callable[..., Any]
+Call = tuple[Any, ...] | int | Callable[[Function], Any]
+Told = tuple[list[t.Event], dict[int, str]]
+
+
+def given(
+    name: str,
+    fn: Function | None,
+    calls: Sequence[Call],
+    trace: t.Recorder | Iterable[t.Event] | None,
+) -> list[t.Event] | None:
+    """The events of a recording, or None where calls are to be made. Raises TypeError for
+    arguments of a widget that are neither the one nor the other."""
+    if (fn is None) == (trace is None):
+        raise TypeError(
+            f"{name} shows either a function and its calls, or a recording: "
+            f"{name}(fn, (x,)) or {name}(trace=recorder)"
+        )
+    if trace is not None:
+        if calls:
+            raise TypeError(f"{name}: a recording has its calls already; give no others")
+        return list(trace.events if isinstance(trace, t.Recorder) else trace)
+    if not calls:
+        raise TypeError(f"{name}: give at least one call, as a tuple of arguments or a size")
+    for call in calls:
+        if not isinstance(call, (tuple, int)) and (
+            not callable(call) or isinstance(call, torch.Tensor)
+        ):
+            raise TypeError(
+                f"{name}: a call is a tuple of arguments, as in {name}(fn, (x,)), a size, or a "
+                f"function that is given fn and calls it; got {type(call).__name__}"
+            )
+    return None
 
 
 def record_calls(
-    compiled: Callable[..., Any], fn: Callable[..., Any], calls: Iterable[Call], steps: bool = False
-) -> tuple[list[t.Event], dict[int, str]]:
+    compiled: Function, fn: Function, calls: Iterable[Call], steps: bool = False
+) -> Told:
     """Events, and texts of exceptions by the compiler's number of the call. `fn` has the
     parameters for calls that are given as a size.
     """
     errors: dict[int, str] = {}
     with t.record(steps) as recorder:
         for call in calls:
-            arguments = example_inputs(fn, call) if isinstance(call, int) else call
             before = len(recorder.of(t.CallBegin))
             try:
-                compiled(*arguments)
+                make(compiled, fn, call)
             except Exception as error:
                 begun = recorder.of(t.CallBegin)
                 if len(begun) == before:
                     raise  # it never was a call: wrong arguments for this function
                 errors[begun[before].call] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
     return recorder.events, errors
+
+
+def make(compiled: Function, fn: Function, call: Call) -> None:
+    """One call: of these arguments, of tensors of so many elements, or as a function makes it."""
+    if isinstance(call, int):
+        compiled(*example_inputs(fn, call))
+    elif isinstance(call, tuple):
+        compiled(*call)
+    else:
+        call(compiled)
+
+
+@contextlib.contextmanager
+def rehearsal(
+    fn: Function, dynamic: bool | None, limit: int, *, quiet: bool
+) -> Iterator[Function]:
+    """A plain function compiled for some calls alone, its variants numbered from 0/0.
+
+    The widget itself tells of the recompile limit, so nothing warns of it. `quiet`: nothing is
+    printed, as the same calls are made elsewhere too.
+    """
+    out = contextlib.redirect_stdout(io.StringIO()) if quiet else contextlib.nullcontext()
+    with numbered_apart(), out, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", ".*recompile limit", RuntimeWarning)
+        yield torch.compile(fn, dynamic=dynamic, recompile_limit=limit)
 
 
 def is_compiled(fn: Callable[..., Any]) -> bool:
@@ -67,3 +128,11 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
     if isinstance(fn, MethodType):
         return MethodType(state.function, fn.__self__)
     return state.function
+
+
+def code_of(fn: Callable[..., Any]) -> CodeType | None:
+    """The code object whose lines are shown."""
+    inner = inspect.unwrap(fn)
+    inner = getattr(inner, "__func__", inner)
+    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
+    return code if isinstance(code, CodeType) else None

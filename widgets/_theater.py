@@ -104,7 +104,7 @@ class Director:
         guards = variant["guards"]
         while len(guards) <= event.index:
             guards.append({"kind": "", "text": event.text})
-        place = {} if event.ok else _place(event.origin)
+        place = {} if event.ok else place_of(event.origin)
         told = (
             {}
             if event.ok
@@ -136,7 +136,7 @@ class Director:
         ]
 
     def _break(self, event: t.GraphBreak) -> None:
-        stop = {"what": event.what, "why": event.why, "hint": event.hint, **_place(event.origin)}
+        stop = {"what": event.what, "why": event.why, "hint": event.hint, **place_of(event.origin)}
         self._known(event.compile_id)["stop"] = stop
         self._beat("break", variant=event.compile_id, **stop)
 
@@ -198,10 +198,10 @@ class Director:
     def trace(self) -> Json:
         labels = call_labels(self.inputs, self.parameters)
         calls = [
-            {"inputs": score.inputs, "label": label, "token": token}
-            for score, (label, token) in zip(self.scores, labels)
+            {"inputs": score.inputs, "label": label}
+            for score, label in zip(self.scores, labels)
         ]
-        made_for = {name: labels[call][0] for name, call in self.added.items()}
+        made_for = {name: labels[call] for name, call in self.added.items()}
         variants = [
             {**v, "title": made_for.get(v["id"], "made earlier")} for v in self.variants.values()
         ]
@@ -236,7 +236,7 @@ def direct(
     return director
 
 
-def _place(origin: t.Origin | None) -> Json:
+def place_of(origin: t.Origin | None) -> Json:
     """The user's line with the columns in characters; no file, for a path is not the same
     everywhere.
     """
@@ -254,23 +254,16 @@ def _place(origin: t.Origin | None) -> Json:
     return place
 
 
-def call_labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[tuple[str, str]]:
-    """A short name for each call, what tells the calls apart, and at most three characters for its
-    token.
-    """
+def call_labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[str]:
+    """A short name for each call: what tells the calls apart."""
     width = max(map(len, calls))
     columns = {k: tuple(call[k] if k < len(call) else "" for call in calls) for k in range(width)}
     telling = {column: k for k, column in reversed(columns.items()) if len(set(column)) > 1}
     picked = sorted(telling.values()) or [0][:width]
     names = [_text_of(columns[k], parameters[k] if k < len(parameters) else "") for k in picked]
-    labels = [" ".join(column[k] for column in names) for k in range(len(calls))] if names else []
-    sizes = [re.findall(r"\[(\d+)", label) for label in labels]
-    short = [size[0] if size else "" for size in sizes]
-    usable = (
-        all(0 < len(size) <= 3 for size in short) and len(set(short)) == len(set(labels)) and picked
-    )
-    tokens = short if usable else [f"#{n + 1}"[:3] for n in range(len(calls))]
-    return list(zip(labels or ["()"] * len(calls), tokens))
+    if not names:
+        return ["()"] * len(calls)
+    return [" ".join(column[k] for column in names) for k in range(len(calls))]
 
 
 def _text_of(column: Sequence[str], name: str) -> list[str]:

@@ -8,9 +8,7 @@ through the pieces it does not tell.
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
-from types import CodeType
 from typing import Any
 
 from labcore import trace as t
@@ -19,10 +17,11 @@ from . import _bundle
 from ._inputs import parameter_names
 from ._map import Call as Route, Survey
 from ._map_still import map_picture
-from ._recording import Call, compiled_anew, record_calls
+from ._recording import Call, code_of, compiled_anew, given, record_calls
 from ._regions import operators
 from ._route import Loop, Step
 from ._widget import LabWidget
+from ._words import counted
 
 
 class BreakMap(LabWidget):
@@ -55,15 +54,9 @@ class BreakMap(LabWidget):
         trace: t.Recorder | Iterable[t.Event] | None = None,
         language: str = "en",
     ) -> None:
-        if (fn is None) == (trace is None):
-            raise TypeError(
-                "BreakMap shows either a function and its calls, or a recording: "
-                "BreakMap(fn, (x,)) or BreakMap(trace=recorder)"
-            )
-        if trace is not None:
-            if calls:
-                raise TypeError("BreakMap: a recording has its calls already; give no others")
-            self._survey = Survey(trace.events if isinstance(trace, t.Recorder) else trace)
+        events = given("BreakMap", fn, calls, trace)
+        if events is not None:
+            self._survey = Survey(events)
         else:
             assert fn is not None
             self._survey = survey(fn, calls)
@@ -81,10 +74,10 @@ class BreakMap(LabWidget):
         shown = self._survey
         graphs = sum(shown.regions.is_new_graph(name) for name in shown.regions.letters)
         met = sum(leg.stop is not None for call in shown.calls.values() for leg in call.legs)
-        regions = _counted(len(shown.regions.letters), "region")
-        breaks = _counted(len(shown.breaks), "break")
-        times = f", met {_counted(met, 'time')}" if met else ""
-        calls, graph = _counted(len(shown.calls), "call"), _counted(graphs, "graph")
+        regions = counted(len(shown.regions.letters), "regions")
+        breaks = counted(len(shown.breaks), "breaks")
+        times = f", met {counted(met, 'times')}" if met else ""
+        calls, graph = counted(len(shown.calls), "calls"), counted(graphs, "graphs")
         return f"{calls}, {graph} in {regions}, {breaks}{times}"
 
     def picture(self) -> str:
@@ -105,28 +98,8 @@ class BreakMap(LabWidget):
 
 def survey(fn: Callable[..., Any], calls: Sequence[Call]) -> Survey:
     """Compile the function anew, run the calls, and read the recording."""
-    if not calls:
-        raise TypeError("BreakMap: give at least one call, as a tuple of arguments or a size")
-    for call in calls:
-        if not isinstance(call, (tuple, int)):
-            raise TypeError(
-                f"BreakMap: a call is a tuple of arguments, as in BreakMap(fn, (x,)); got "
-                f"{type(call).__name__}"
-            )
     events, errors = record_calls(compiled_anew(fn), fn, calls)
-    return Survey(events, errors, parameter_names(fn), _code(fn))
-
-
-def _code(fn: Callable[..., Any]) -> CodeType | None:
-    """The code object whose lines are shown."""
-    inner = inspect.unwrap(fn)
-    inner = getattr(inner, "__func__", inner)
-    code = getattr(inner, "__code__", None) or getattr(type(inner).__call__, "__code__", None)
-    return code if isinstance(code, CodeType) else None
-
-
-def _counted(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"
+    return Survey(events, errors, parameter_names(fn), code_of(fn))
 
 
 def _mark(number: int) -> str:

@@ -21,6 +21,7 @@ from ._recording import original, record_calls
 from ._stepping import Stepping
 from ._stepping_still import stepping_picture
 from ._widget import LabWidget
+from ._words import counted
 
 SIZE = 4  # elements of an example that nobody gave
 GUARDS = 12  # told in the text
@@ -57,8 +58,8 @@ class TraceStepper(LabWidget):
         nodes = [node for node in self.trace["nodes"] if node["op"] == "call"]
         kept = [node for node in nodes if not node.get("dropped")]
         dropped = f" ({len(nodes) - len(kept)} dropped)" if len(kept) < len(nodes) else ""
-        counts = f"{_counted(len(kept), 'operator')}{dropped}"
-        return f"{counts}, {_counted(len(self.trace['guards']), 'guard')}, {self._end()}"
+        counts = f"{counted(len(kept), 'operators')}{dropped}"
+        return f"{counts}, {counted(len(self.trace['guards']), 'guards')}, {self._end()}"
 
     def _end(self) -> str:
         stop = self.trace.get("stop")
@@ -93,7 +94,3 @@ def step_through(fn: Callable[..., Any], args: tuple[Any, ...], region: str) -> 
 def _node_line(node: Json) -> str:
     note = "  (dropped: nobody reads it)" if node.get("dropped") else ""
     return f"  line {node['line']}: {node['name']} = {node['text']}{note}"
-
-
-def _counted(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"

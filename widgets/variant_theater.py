@@ -2,95 +2,196 @@
 compiler.
 
 In: a function and calls, or a recording.  Out: an anywidget, its SVG, its text.
-Invariant: every beat is an event that the compiler emitted while these very calls ran.
+Invariant: every beat is an event that the compiler emitted while these very calls ran, under each
+setting of the switch as well; what a reader changes is run anew by the compiler.
 PyTorch says the same in logs (TORCH_LOGS=guards,recompiles) after the fact.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-import labcore as torch
+import traitlets
+
 from labcore import trace as t
+from labcore.guards import RECOMPILE_LIMIT
 
 from . import _bundle
 from ._inputs import parameter_names
-from ._recording import Call, is_compiled, record_calls
+from ._recording import Call, given, is_compiled, record_calls, rehearsal
 from ._theater import Director, Score, direct
 from ._theater_still import theater_picture
 from ._widget import LabWidget
+from ._words import counted
+
+SETTINGS: dict[str, bool | None] = {"static": False, "automatic": None, "dynamic": True}
+LARGEST, MOST = 4096, 16  # of the sizes that a reader may ask for: elements, and calls
 
 
 class VariantTheater(LabWidget):
     """Watch which variant answers which call.
 
-    >>> VariantTheater(block, (x4, bias4), (x8, bias8))   # calls as tuples of arguments
     >>> VariantTheater(block, 4, 4, 8, 4)                 # float32 tensors of so many elements
+    >>> VariantTheater(block, (x4, bias4), (x8, bias8))   # calls as tuples of arguments
+    >>> VariantTheater(block, 4, without_grad)            # without_grad(f) calls f as it likes
     >>> VariantTheater.watch(block, [4, 4, 8, 4])         # the same, calls in a list
     >>> with trace.record() as r: ...
     >>> VariantTheater(trace=r)                           # what was recorded elsewhere
 
-    `fn` may be compiled already, and then its own variants answer; a plain function is compiled
-    first. A call that raises is shown as such, and the calls after it go on.
+    A plain function is compiled for these calls alone, three times: with `dynamic=False`, `None`
+    and `True`. The trait `dynamic` says which of the three is shown, and is a switch on the screen;
+    so the calls are made three times, and what they print is shown for the first one only. The
+    trait `recompile_limit` is a slider. Where all calls are sizes, the trait `sizes` can be edited.
+    Setting either makes the calls again, if there is a kernel to do it.
+
+    `fn` may be compiled already, and then its own variants answer, and there is nothing to switch.
+    A call that raises is shown as such, and the calls after it go on. Raises TypeError for
+    arguments that make no sense, and traitlets.TraitError for a limit or size out of range.
 
     Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the
     last frame, which travels beside the widget in the same output; `.still()` gives that picture
-    alone. `repr` has one line a call.
+    alone. `repr` has one line a call, and one for each other setting.
     """
 
     _esm = _bundle.esm("variant_theater")
     _css = _bundle.css("variant_theater")
 
+    dynamic = traitlets.Enum([False, None, True], default_value=False).tag(sync=True)
+    recompile_limit = traitlets.Int(RECOMPILE_LIMIT, min=1, max=MOST).tag(sync=True)
+    sizes = traitlets.List(traitlets.Int(min=0, max=LARGEST), maxlen=MOST).tag(sync=True)
+
     def __init__(
         self,
         fn: Callable[..., Any] | None = None,
         *calls: Call,
+        dynamic: bool | None = False,
+        recompile_limit: int = RECOMPILE_LIMIT,
         trace: t.Recorder | Iterable[t.Event] | None = None,
         language: str = "en",
     ) -> None:
-        if (fn is None) == (trace is None):
-            raise TypeError(
-                "VariantTheater shows either a function and its calls, or a recording: "
-                "VariantTheater(fn, 4, 8) or VariantTheater(trace=recorder)"
-            )
-        if trace is not None:
-            if calls:
-                raise TypeError("VariantTheater: a recording has its calls already; give no others")
-            self._director = direct(trace.events if isinstance(trace, t.Recorder) else trace)
-        else:
+        events = given("VariantTheater", fn, calls, trace)
+        plain = fn is not None and not is_compiled(fn)
+        refuse_settings("VariantTheater", plain, dynamic, recompile_limit)
+        self._fn, self._calls = fn, calls
+        self._directors: dict[str, Director] = {}
+        if events is not None:
+            self._directors["own"] = direct(events)
+        elif not plain:
             assert fn is not None
-            if not calls:
-                raise TypeError(
-                    "VariantTheater: give at least one call, as a tuple of arguments or a size"
-                )
-            self._director = perform(fn, calls)
-        super().__init__(trace=self._director.trace, language=language)
+            told = record_calls(fn, fn, calls)
+            self._directors["own"] = direct(*told, parameter_names(fn))
+        sizes = [call for call in calls if isinstance(call, int)] if plain else []
+        sizes = sizes if len(sizes) == len(calls) <= MOST else []
+        super().__init__(
+            dynamic=dynamic, recompile_limit=recompile_limit, sizes=sizes, language=language
+        )
+        if plain:
+            self._perform(quiet=False)
+            self.observe(lambda change: self._perform(quiet=True), ["sizes", "recompile_limit"])
+        else:
+            self._show()
 
     @classmethod
     def watch(
-        cls, fn: Callable[..., Any], calls: Iterable[Call], *, language: str = "en"
+        cls,
+        fn: Callable[..., Any],
+        calls: Iterable[Call],
+        *,
+        dynamic: bool | None = False,
+        recompile_limit: int = RECOMPILE_LIMIT,
+        language: str = "en",
     ) -> VariantTheater:
         """`VariantTheater(fn, *calls)`, for calls that are in a list already."""
-        return cls(fn, *calls, language=language)
+        settings: dict[str, Any] = {"dynamic": dynamic, "recompile_limit": recompile_limit}
+        return cls(fn, *calls, **settings, language=language)
+
+    def _perform(self, *, quiet: bool) -> None:
+        """Make the calls under each setting, the one that is shown first."""
+        assert self._fn is not None
+        shown, calls = self._setting, self.sizes or self._calls
+        for name in sorted(SETTINGS, key=lambda name: name != shown):
+            self._directors[name] = perform(
+                self._fn,
+                calls,
+                dynamic=SETTINGS[name],
+                limit=self.recompile_limit,
+                quiet=quiet or name != shown,
+            )
+        self._show()
+
+    def _show(self) -> None:
+        plain = "own" not in self._directors
+        names = list(SETTINGS) if plain else ["own"]
+        self.trace = {
+            "version": 2,
+            "limit": self.recompile_limit if plain else None,
+            "sizes": list(self.sizes),
+            "plays": {name: self._directors[name].trace for name in names},
+        }
+
+    @property
+    def _setting(self) -> str:
+        if "own" in self._directors:
+            return "own"
+        return next(name for name, value in SETTINGS.items() if value is self.dynamic)
+
+    @property
+    def play(self) -> dict[str, Any]:
+        """What is shown now, of the trace's plays: calls, variants and events."""
+        return self.trace["plays"][self._setting]
+
+    def counts(self) -> dict[str, int]:
+        """calls, hits, misses, recompiles and variants of what is shown now."""
+        return self._directors[self._setting].counts()
 
     def summary(self) -> str:
         """The counters as one sentence: "4 calls, 2 hits, 2 misses, 1 recompile, 2 variants"."""
-        return ", ".join(_counted(number, name) for name, number in self._director.counts().items())
+        return _sentence(self._directors[self._setting])
 
     def picture(self) -> str:
-        return theater_picture(self.trace, self.summary())
+        return theater_picture(self.play, self.summary())
 
     def __repr__(self) -> str:
-        scores = self._director.scores
-        width = max(len(score.inputs) for score in scores)
-        digits = len(str(len(scores)))
-        lines = [f"VariantTheater({self.trace['function']}: {self.summary()})"]
-        for number, score in enumerate(scores, 1):
+        shown = self._directors[self._setting]
+        width = max(len(score.inputs) for score in shown.scores)
+        digits = len(str(len(shown.scores)))
+        setting = f", dynamic={self.dynamic}" if self._setting != "own" else ""
+        lines = [f"VariantTheater({shown.function}{setting}: {self.summary()})"]
+        for number, score in enumerate(shown.scores, 1):
             lines.append(f"  call {number:>{digits}}  {score.inputs:<{width}}  {_outcome(score)}")
             lines.extend(" " * (9 + digits) + reason for reason in _first(score.reasons))
-        lines.extend(_behind(variant) for variant in self.trace["variants"] if _goes_on(variant))
+        lines.extend(_behind(variant) for variant in self.play["variants"] if _goes_on(variant))
+        for name, value in SETTINGS.items():
+            if name in self._directors and name != self._setting:
+                lines.append(f"  with dynamic={value}: {_sentence(self._directors[name])}")
         return "\n".join(lines)
+
+
+def refuse_settings(name: str, plain: bool, dynamic: bool | None, limit: int) -> None:
+    """Raise TypeError where a setting is given for what was compiled elsewhere."""
+    if not plain and (dynamic is not False or limit != RECOMPILE_LIMIT):
+        raise TypeError(
+            f"{name}: dynamic and recompile_limit are for a plain function, which is compiled "
+            "here; what is compiled or recorded already has its own"
+        )
+
+
+def perform(
+    fn: Callable[..., Any],
+    calls: Sequence[Call],
+    *,
+    dynamic: bool | None = False,
+    limit: int = RECOMPILE_LIMIT,
+    quiet: bool = False,
+) -> Director:
+    """Compile a plain function for these calls alone, make them, and read the recording."""
+    with rehearsal(fn, dynamic, limit, quiet=quiet) as compiled:
+        return direct(*record_calls(compiled, fn, calls), parameter_names(fn))
+
+
+def _sentence(director: Director) -> str:
+    return ", ".join(counted(number, name) for name, number in director.counts().items())
 
 
 def _goes_on(variant: dict[str, Any]) -> bool:
@@ -102,11 +203,6 @@ def _behind(variant: dict[str, Any]) -> str:
     stop = variant["stop"]
     line = f"line {stop['line']}, " if "line" in stop else ""
     return f"  {variant['id']} ends at {line}{stop['what']}; the regions behind it are not shown"
-
-
-def _counted(number: int, name: str) -> str:
-    singular = {"misses": "miss"}.get(name, name.removesuffix("s"))
-    return f"{number} {singular if number == 1 else name}"
 
 
 def _first(reasons: list[str]) -> list[str]:
@@ -123,11 +219,3 @@ def _outcome(score: Score) -> str:
         "raised": f"raised {score.error}".rstrip(),
     }.get(score.result, score.result)
     return asked + said
-
-
-def perform(fn: Callable[..., Any], calls: Iterable[Call]) -> Director:
-    """Run the calls on the compiled function, recording."""
-    # A variant for each size, unless the user's own compile() says otherwise.
-    compiled = fn if is_compiled(fn) else torch.compile(fn, dynamic=False)
-    events, errors = record_calls(compiled, fn, calls)
-    return direct(events, errors, parameter_names(fn))

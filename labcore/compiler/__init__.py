@@ -9,6 +9,7 @@ disable.py, allow.py, on_break.py  said by user code
 stance.py      how much is compiled         limit.py, counters.py
 bucketing.py   a few sizes for many lengths
 explain.py, logs.py   readers of the trace  exc.py         errors
+guard_matrix.py       all guards, asked of a call
 """
 
 from .allow import (
@@ -28,6 +29,7 @@ from .disable import (
     skip_frame as skip_frame,
 )
 from .explain import explain as explain
+from .guard_matrix import guard_matrix as guard_matrix
 from .logs import activate_from_environment, set_logs as set_logs
 from .on_break import error_on_graph_break as error_on_graph_break
 from .stance import set_stance as set_stance

@@ -7,7 +7,8 @@ Invariant: frames are numbered from 0 in the order of their first call; `reset()
 from __future__ import annotations
 
 import threading
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from types import CodeType
 
 
@@ -31,8 +32,15 @@ class FrameId:
                 self.variants -= 1
 
 
+class _Apart(threading.local):
+    """The numbering of this thread, while it has one of its own."""
+
+    frames: dict[Hashable, FrameId] | None = None
+
+
 _lock = threading.Lock()
 _frames: dict[Hashable, FrameId] = {}
+_apart = _Apart()
 
 
 def frame_of(code: CodeType) -> FrameId:
@@ -42,7 +50,19 @@ def frame_of(code: CodeType) -> FrameId:
 def frame_at(key: Hashable, codes: tuple[CodeType, ...]) -> FrameId:
     """The number of a place; `key` tells it by the ids of `codes`."""
     with _lock:
-        return _frames.setdefault(key, FrameId(len(_frames), codes))
+        frames = _frames if _apart.frames is None else _apart.frames
+        return frames.setdefault(key, FrameId(len(frames), codes))
+
+
+@contextmanager
+def numbered_apart() -> Iterator[None]:
+    """Number from 0/0 inside, in this thread: the same function compiled under several settings,
+    to compare them, has the same ids each time, and those of the program outside go on."""
+    before, _apart.frames = _apart.frames, {}
+    try:
+        yield
+    finally:
+        _apart.frames = before
 
 
 def reset() -> None:

@@ -18,15 +18,13 @@ from ..capture.bytecode import forget as forget_tables
 from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
 from ..guards import EAGER, MISS, End, Variant
-from ..guards.kinds import ATOMS, is_too_long
-from ..guards.replay import replay
-from ..tensor import Tensor
 from . import frames
 from .build import Options
 from .dispatcher import call_with
 from .drive import drive
 from .exc import CompileError, InternalError
 from .graphs import CompiledGraphs
+from .guard_matrix import checks, show_value
 from .points import Point
 from .stance import stance
 from .warn import warn
@@ -183,36 +181,11 @@ class State:
 
 def ask(variant: Variant, slots: tuple[Any, ...], call: int) -> bool:
     """Ask a variant's guards, one event each. Do all hold?"""
-    for answer in replay(variant, slots):
-        guard, mismatch = answer.guard, answer.mismatch
-        event = trace.GuardCheck(
-            call,
-            answer.index,
-            mismatch is None,
-            guard.words if guard else "a value to load",
-            origin=guard.origin if guard else None,
-            compile_id=variant.compile_id,
-        )
-        if mismatch is not None:
-            event.expected, event.actual, event.reason = (
-                mismatch.expected,
-                mismatch.actual,
-                mismatch.reason,
-            )
-        elif guard is not None:
-            event.expected = event.actual = guard.expected
-        trace.emit(event)
-        if mismatch is not None:
-            return False
-    return True
-
-
-def show_value(value: Any) -> str:
-    """An argument in a word, without running code of the user's."""
-    if type(value) is Tensor:
-        return str(value.meta)
-    shows = type(value) in ATOMS and not is_too_long(value)
-    return repr(value) if shows else type(value).__name__
+    holds = True
+    for check in checks(variant, slots, call):
+        trace.emit(check)
+        holds = check.ok
+    return holds
 
 
 def contradiction(text: str) -> None:

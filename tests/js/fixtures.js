@@ -174,9 +174,27 @@ export function theater(...sizes) {
   const calls = sizes.map((size) => ({
     inputs: `float32[${size}]`,
     label: `x[${size}]`,
-    token: String(size),
   }));
   return { version: 1, function: "block", calls, variants, earlier: [], events };
+}
+
+/** The guard matrix of the same calls: three guards a variant, each in a column of its own. */
+export function matrix(...sizes) {
+  const play = theater(...sizes);
+  const columns = guards(0).map(({ kind }) => ({ kind, source: "x" }));
+  const cell = ({ text }, column) => ({ text, expected: text, column, place: { code: 0, line: 2 } });
+  const rows = Object.fromEntries(play.variants.map(({ id, guards: all }) => [id, all.map(cell)]));
+  const made = play.variants.map(({ id, size }) => ({ id, size }));
+  const whole = sizes.map((size, call) => {
+    const known = made.filter(({ size: own }) => sizes.indexOf(own) < call);
+    const told = ({ id, size: own }) => {
+      const failed = { held: 1, expected: `(${own},)`, actual: `(${size},)`, reason: "size mismatch" };
+      return [id, own === size ? { held: 3 } : failed];
+    };
+    return Object.fromEntries(known.map(told));
+  });
+  const listings = [{ name: "block", first: 1, lines: ["def block(x):", "    return x * 2"] }];
+  return { version: 1, columns, rows, whole, listings, play };
 }
 
 /** A loop with a print in it, as BreakMap ships it: prefix A, body B, tail C. */

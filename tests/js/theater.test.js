@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { narrate, question, stateAt } from "../../widgets/static/theater.js";
+import { narrate, outcomes, scored, stateAt } from "../../widgets/static/theater.js";
 import { tongue } from "../../widgets/static/words.js";
 import { theater } from "./fixtures.js";
 
@@ -81,8 +81,8 @@ test("a stop, Python's answer and an error are shown as what they are", () => {
   const trace = {
     function: "noisy",
     calls: [
-      { inputs: "float32[4]", label: "x[4]", token: "4" },
-      { inputs: "int", label: "3", token: "#2" },
+      { inputs: "float32[4]", label: "x[4]" },
+      { inputs: "int", label: "3" },
     ],
     variants: [
       { id: "1/0", title: "float32[4]", result: "eager", guards: [{ text: "print" }], kernels: [] },
@@ -118,12 +118,75 @@ test("a stop, Python's answer and an error are shown as what they are", () => {
   assert.match(last(goesOn), /compiled in regions of its own, which are not on this stage/);
 });
 
-test("the question has the truth among up to four answers, and none gives it away", () => {
-  assert.deepEqual(question(STATIC, words).options, ["1", "2", "3", "4"]);
-  assert.equal(question(STATIC, words).answer, "2");
-  const many = question(theater(...Array.from({ length: 9 }, (_, k) => k + 2)), words);
-  assert.ok(many.options.includes("9") && many.options.length === 4);
-  assert.doesNotMatch(narrate(STATIC, 0, words), /2 variants/);
+test("what came of each call is what may be guessed of it", () => {
+  assert.deepEqual(outcomes(STATIC), ["compile", "hit", "compile", "hit"]);
+  const stop = { kind: "break", call: 0, variant: "0/0", what: "call of print", why: "It writes." };
+  const at = STATIC.events.findIndex((e) => e.kind === "stage") + 1;
+  assert.deepEqual(outcomes({ ...STATIC, events: STATIC.events.toSpliced(at, 0, stop) }), [
+    "break",
+    "hit",
+    "compile",
+    "hit",
+  ]);
+});
+
+/** The third call of STATIC past the limit: nothing is compiled, Python runs it. */
+function past() {
+  const kept = STATIC.events.filter((e) => e.call < 2 || (e.call === 2 && e.kind !== "stage"));
+  const events = kept
+    .filter((e) => e.call < 2 || e.kind !== "variant")
+    .map((e) => {
+      if (e.call < 2) return e;
+      if (e.kind === "miss") return { ...e, again: false, instead: "python" };
+      if (e.kind === "execute") return { ...e, variant: "", front: false };
+      return e.kind === "return" ? { ...e, variant: "", result: "eager" } : e;
+    });
+  return { ...STATIC, calls: STATIC.calls.slice(0, 3), events };
+}
+
+test("past the limit Python runs the call, and the end says how many", () => {
+  const trace = past();
+  assert.deepEqual(outcomes(trace), ["compile", "hit", "python"]);
+  assert.match(narrate(trace, trace.events.length, words), /Past the limit, 1 call ran in Python/);
+  assert.equal(end(trace).count.recompiles, 0);
+});
+
+test("a guess is judged when its call has ended, and not before", () => {
+  const guesses = ["compile", "compile", "compile", null];
+  assert.deepEqual(scored(STATIC, guesses, stateAt(STATIC, 0)), { right: 0, of: 0 });
+  const returned = STATIC.events.findIndex((e) => e.kind === "return");
+  assert.deepEqual(scored(STATIC, guesses, stateAt(STATIC, returned + 0.5)), { right: 0, of: 0 });
+  assert.deepEqual(scored(STATIC, guesses, stateAt(STATIC, returned + 1)), { right: 1, of: 1 });
+  assert.deepEqual(scored(STATIC, guesses, end(STATIC)), { right: 2, of: 3 });
+});
+
+test("a wrong guess is answered by what it believes", () => {
+  const over = (call) => STATIC.events.findIndex((e) => e.kind === "return" && e.call === call) + 1;
+  const said = (call, guess, trace = STATIC) =>
+    narrate(trace, over(call), words, [null, null, null, null].with(call, guess));
+  assert.match(said(1, "hit"), /You said hit: right\.$/);
+  assert.match(said(1, "compile"), /You said recompile; it is hit\. A call whose guards all hold/);
+  assert.match(said(2, "hit"), /You said hit; it is recompile\. A variant is right only while/);
+  assert.match(said(2, "break"), /it is recompile\. Capture reached the return/);
+  assert.match(said(2, "python"), /Python runs a call only where/);
+  assert.doesNotMatch(narrate(STATIC, over(1), words), /You said/);
+});
+
+test("the first sentence gives nothing away, the last says how many guesses were right", () => {
+  assert.doesNotMatch(narrate(STATIC, 0, words), /[23] (hits|misses|variants)/);
+  const last = narrate(STATIC, STATIC.events.length, words, ["compile", "hit", "hit", null]);
+  assert.match(last, /^You were right about 2 of 3\. 4 calls, 2 hits/);
+});
+
+test("as many cards are in view as fit; with one, the one that is asked", () => {
+  const trace = theater(4, 8, 16, 4);
+  const asked = trace.events.findLastIndex((e) => e.kind === "guard") + 1;
+  const seen = (visible) =>
+    Object.entries(stateAt(trace, asked, visible).slots)
+      .filter(([, slot]) => slot.seen === 1)
+      .map(([id]) => id);
+  assert.deepEqual(seen(1), ["0/0"]);
+  assert.deepEqual(seen(3).sort(), ["0/0", "0/1", "0/2"]);
 });
 
 test("the last sentence counts, and names the guard behind the recompile", () => {

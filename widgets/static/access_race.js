@@ -140,9 +140,8 @@ const mount = (el, words) =>
   frame(el, {
     widget: "access_race",
     words,
-    title: words("race_title"),
-    claim: words("race_claim"),
-    legend: Object.entries(LEGEND).map(([kind, key]) => [kind, words(key)]),
+    name: "race",
+    legend: LEGEND,
   });
 
 function build({ model, el, signal, words }) {
@@ -187,4 +186,4 @@ function build({ model, el, signal, words }) {
   play.paint();
   return play;
 }
-export default widget(build, ["n"]);
+export default widget(build, { follow: ["n"] });

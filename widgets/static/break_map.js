@@ -3,7 +3,7 @@
 // Lanes run beside the source, line by line: the right one is Python, those left of it compiled.
 
 import { h, own, put, text } from "./dom.js";
-import { code, counter, frame, slider, widget } from "./lab.js";
+import { code, counters, frame, slider, widget } from "./lab.js";
 import { narrate, question, roundAt, roundsBeat, rowsOf, stateAt } from "./map.js";
 import { breakCard, regionCard } from "./map_cards.js";
 import { makeLanes, paintLanes } from "./map_lanes.js";
@@ -188,16 +188,6 @@ function makeTab(trace, id, words, pin) {
 
 // ---- the widget ---------------------------------------------------------------------------------
 
-function mount(el, words) {
-  return frame(el, {
-    widget: "break_map",
-    words,
-    title: words("map_title"),
-    claim: words("map_claim"),
-    legend: Object.entries(LEGEND).map(([kind, key]) => [kind, words(key)]),
-  });
-}
-
 /** Rounds that one beat stands for: a slider that goes through them. */
 function makeRounds(trace, words, seek) {
   const all = trace.events.flatMap((e, k) => (e.kind === "rounds" ? [k] : []));
@@ -229,18 +219,8 @@ function makeRounds(trace, words, seek) {
 
 function build({ model, el, signal, words }) {
   const trace = model.get("trace");
-  const ui = mount(el, words);
-  const names = Object.keys(COUNTS);
-  const counts = Object.fromEntries(
-    names.map((name) => [name, counter(name, words(COUNTS[name]))]),
-  );
-  ui.tools.append(
-    h(
-      "div",
-      { class: "lab-counters" },
-      names.map((name) => counts[name].root),
-    ),
-  );
+  const ui = frame(el, { widget: "break_map", words, name: "map", legend: LEGEND });
+  const count = counters(ui, words, COUNTS);
   const source = h("section", { class: "lab-panel bm-source" });
   let play = null;
   let pointed = null;
@@ -264,7 +244,7 @@ function build({ model, el, signal, words }) {
     const key = `${narrow}:${unfolded}`;
     if (key !== drawn) view = drawSource(lines, trace, words, narrow, unfolded, unfold, hover);
     drawn = key;
-    for (const name of names) text(counts[name].value, st.count[name]);
+    count(st.count);
     paintRows(view, trace, st, pointed);
     detail.paint(st, pointed);
     paintChips(view.chips, st, paintLanes(view.lanes, st, words));

@@ -5,8 +5,10 @@
 import { h, own, text } from "./dom.js";
 import { tongue } from "./words.js";
 
-/** Title and claim, tools, the sentence, the stage, the bar, the legend, one live region. */
-export function frame(host, { widget, words, title, claim, legend }) {
+/** Title and claim, tools, the sentence, the stage, the bar, the legend, one live region. `name` is
+ *  the first part of the words for title and claim; legend = {kind of key: word}. */
+export function frame(host, { widget, words, name, legend }) {
+  const [title, claim] = [words(`${name}_title`), words(`${name}_claim`)];
   const group = (name, label) => ({ class: name, role: "group", "aria-label": label });
   const ui = {
     tools: h("div", { class: "lab-tools" }),
@@ -22,8 +24,8 @@ export function frame(host, { widget, words, title, claim, legend }) {
     bar: h("div", group("lab-bar", words("playback"))),
     live: h("p", { class: "lab-sr", role: "status", "aria-live": "polite" }),
   };
-  const key = ([kind, label]) =>
-    h("span", {}, h("i", { class: `lab-key lab-key-${kind}`, "aria-hidden": "true" }), label);
+  const key = ([kind, word]) =>
+    h("span", {}, h("i", { class: `lab-key lab-key-${kind}`, "aria-hidden": "true" }), words(word));
   const heading = h(
     "div",
     {},
@@ -37,7 +39,7 @@ export function frame(host, { widget, words, title, claim, legend }) {
     h("div", { class: "lab-tell" }, ui.say, ui.ask),
     ui.stage,
     ui.bar,
-    h("footer", { class: "lab-legend" }, legend.map(key)),
+    h("footer", { class: "lab-legend" }, Object.entries(legend).map(key)),
     ui.live,
   );
   host.replaceChildren(ui.root);
@@ -55,6 +57,19 @@ export function counter(id, name) {
     h("small", {}, name),
   );
   return { root, value, total };
+}
+
+/** A row of counters among the tools, {id: word}; gives what shows {id: number}. */
+export function counters(ui, words, names) {
+  const all = Object.entries(names).map(([id, word]) => [id, counter(id, words(word))]);
+  ui.tools.append(
+    h(
+      "div",
+      { class: "lab-counters" },
+      all.map(([, { root }]) => root),
+    ),
+  );
+  return (count) => all.forEach(([id, { value }]) => text(value, count[id]));
 }
 
 /** One of few: a segmented radio group of [id, name]; `show` sets it from outside. */
@@ -124,20 +139,25 @@ export function code(lines, attrs = {}) {
   return { root: h("div", { class: "lab-code", ...attrs }, rows), rows };
 }
 
-/** An anywidget from `build({model, el, signal, words}) -> player`. A new trace, or another
- *  language, builds the view again from the start; `beat` lets a notebook cell or a test put the
- *  playhead somewhere; a trait named in `follow` is handed to the player's method of that name. */
-export function widget(build, follow = []) {
+/** An anywidget from `build({model, el, signal, words}, before) -> player`. A new trace, another
+ *  language, or a trait named in `anew` builds the view again (`before` is the player there was),
+ *  and the focus stays where it was; `beat` lets a notebook cell or a test put the playhead
+ *  somewhere; a trait named in `follow` is handed to the player's method of that name. */
+export function widget(build, { follow = [], anew = [] } = {}) {
   return {
     render({ model, el, signal }) {
-      const make = () => build({ model, el, signal, words: tongue(model.get("language")) });
-      let play = make();
+      const make = (before) =>
+        build({ model, el, signal, words: tongue(model.get("language")) }, before);
+      let play = make(null);
       const move = () => play.seek(model.get("beat"));
       const rebuild = () => {
+        const focused = el.contains(document.activeElement) && document.activeElement.dataset;
         play.stop();
-        play = make();
+        play = make(play);
+        if (focused?.testid) el.querySelector(`[data-testid="${focused.testid}"]`)?.focus();
       };
-      const heard = { "change:trace": rebuild, "change:language": rebuild, "change:beat": move };
+      const heard = { "change:beat": move };
+      for (const name of ["trace", "language", ...anew]) heard[`change:${name}`] = rebuild;
       for (const name of follow) heard[`change:${name}`] = () => play[name](model.get(name));
       for (const [event, listener] of Object.entries(heard)) model.on(event, listener);
       if (model.get("beat")) move();

@@ -206,7 +206,7 @@ function listen(root, act) {
   root.addEventListener("keydown", (event) => {
     const type = keyAction(event);
     const { target, key } = event;
-    if (!type || target.matches("input") || (key === " " && target.matches("button"))) return;
+    if (!type || target.matches("input, select") || (key === " " && target.matches("button"))) return;
     event.preventDefault();
     event.stopPropagation();
     act({ type });
@@ -263,5 +263,5 @@ export function player(ui, { words, total, beatMs, draw, say, ask, signal }) {
     watch.disconnect();
   };
   signal?.addEventListener("abort", stop);
-  return { paint, stop, seek: (p) => act({ type: "seek", p }) };
+  return { paint, stop, seek: (p) => act({ type: "seek", p }), at: () => state.p };
 }

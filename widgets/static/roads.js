@@ -2,14 +2,16 @@
 // In: the elements that stand on the stage (`set`), a state of theater.js.
 // Out: painted legs and token.
 
-import { ease, lerp, part, put, s, spot, text } from "./dom.js";
+import { clamp, ease, lerp, part, put, s, spot, text } from "./dom.js";
 import { MOVE } from "./theater.js";
+
+const HALF = 24; // of the token's width
 
 /** Do the zones stand below each other? The style sheet decides, by the width of the frame. */
 const stacked = (set) => set.variants.offsetTop > set.calls.offsetTop;
 
 /** The roads between the zones; the one the call takes now is thick. */
-export function paintLegs(set, stage, st, words) {
+export function paintLegs(set, stage, trace, st, words) {
   const narrow = stacked(set);
   const at = (element, x, y) => spot(element, stage, x, y);
   const e = st.event;
@@ -32,17 +34,24 @@ export function paintLegs(set, stage, st, words) {
   const goal = narrow ? at(set.running, 0.5, 0) : at(set.run, 0, 0.5);
   const exit = narrow ? { x: goal.x, y: at(v, 0, 1).y } : { x: at(v, 1, 0).x, y: goal.y };
   const hitWord = lit.run === "live" ? "leg_run" : "leg_hit";
+  const full = leave && trace.events.some((b) => b.call === e.call && b.instead === "python");
+  const spared = full ? detour(set, at, narrow) : null;
   set.legs.replaceChildren(
     arrowhead(set.headId),
     leg(set.headId, ticket, door, lit.call),
-    leg(set.headId, exit, goal, lit.run),
+    leg(set.headId, exit, goal, !full && lit.run),
     label(exit, words(hitWord), narrow ? 17 : -8),
     leg(set.headId, at(v, miss0, 1), at(c, miss1, 0), lit.miss),
     leg(set.headId, at(c, new0, 0), at(v, new1, 1), lit.fresh),
     label(at(v, miss0, 1), words("leg_miss"), narrow ? 17 : 20),
     label(at(c, new0, 0), words("leg_new"), narrow ? -8 : -10),
+    ...(spared ? [leg(set.headId, ...spared, "python"), label(spared[0], words("leg_python"), -6)] : []),
   );
 }
+
+/** Past the limit: from where the call would have been compiled straight to where it runs. */
+const detour = ({ compile, run }, at, narrow) =>
+  narrow ? [at(compile, 1, 0.5), at(run, 0, 0.5)] : [at(compile, 1, 0.3), at(run, 0.5, 1)];
 
 const label = (at, word, down) => s("text", { x: at.x + 8, y: at.y + down }, word);
 
@@ -69,8 +78,8 @@ function anchor(set, stage, e) {
     case "call":
       return at(set.tickets[e.call], narrow ? 0.5 : 1, narrow ? 1 : 0.5);
     case "guard": {
-      const row = at(set.cards[e.variant].rows[e.guard], 0, 0.5);
-      return { x: row.x - 12, y: row.y };
+      const row = at(set.cards[e.variant].rows[e.guard], 1, 0.5);
+      return { x: row.x - 16, y: row.y };
     }
     case "miss":
       return at(set.compile, narrow ? 0.25 : 0.18, 0);
@@ -84,7 +93,7 @@ function anchor(set, stage, e) {
   }
 }
 
-export function paintToken(set, stage, trace, st) {
+export function paintToken(set, stage, trace, st, words) {
   const next = trace.events[st.k];
   const was = trace.events[st.k - 1];
   const moving = st.f > 0 ? next : was;
@@ -100,7 +109,9 @@ export function paintToken(set, stage, trace, st) {
   const t = st.f > 0 ? ease(part(st.f, 0, MOVE)) : 1;
   const lift =
     Math.sin(Math.PI * t) * Math.min(24, Math.hypot(to.x - from.x, to.y - from.y) * 0.08);
-  const [x, y] = [lerp(from.x, to.x, t), lerp(from.y, to.y, t) - lift];
+  const edge = HALF + 2;
+  const x = clamp(lerp(from.x, to.x, t), edge, stage.clientWidth - edge);
+  const y = lerp(from.y, to.y, t) - lift;
   set.token.style.transform = `translate(${x}px, ${y}px)`;
-  text(set.token, trace.calls[moving.call].token);
+  text(set.token, words("call_n", { n: moving.call + 1 }));
 }

@@ -1,6 +1,6 @@
-// The theater without its picture: what has happened by a beat, which sentence tells it, what to
-// ask before.
-// In: trace {function, calls: [{label, inputs, token}], variants: [{id, title, result, guards,
+// The theater without its picture: what has happened by a beat, which sentence tells it, and whether
+// what was guessed of a call came true.
+// In: a play {function, calls: [{label, inputs}], variants: [{id, title, result, guards,
 // kernels}], earlier: [id], events: [{kind, call, ...}]}; one event is one beat.  Out: plain data.
 // Invariant: pure, the same p gives the same state.
 
@@ -10,7 +10,15 @@ import { beatOf } from "./player.js";
 /** In a beat the token moves until here, then what it caused is shown. */
 export const MOVE = 0.62;
 export const STAGES = ["capture", "autodiff", "fusion", "codegen"];
-const VISIBLE = 2; // cards that stand side by side; the view moves along the rest
+/** The counters, each called by its own word. */
+export const COUNTS = {
+  hits: "hits",
+  misses: "misses",
+  recompiles: "recompiles",
+  variants: "variants",
+};
+/** What may be guessed of a call. */
+export const GUESSES = ["hit", "compile", "break", "python"];
 
 // ---- the fold -----------------------------------------------------------------------------------
 
@@ -86,47 +94,53 @@ function moved(order, e) {
 
 /** The first card in view after an event: the card that is asked must be seen, with the one asked
  *  before it. */
-function viewed(first, order, e) {
+function viewed(first, order, e, visible) {
   if (e.kind === "call" || e.kind === "variant" || e.kind === "execute") return 0;
   if (e.kind !== "guard") return first;
-  return clamp(order.indexOf(e.variant) - 1, 0, Math.max(0, order.length - VISIBLE));
+  return clamp(order.indexOf(e.variant) - visible + 1, 0, Math.max(0, order.length - visible));
 }
 
 /** States already folded, by trace and count: a beat is painted many times, its events do not change. */
 const folded = new WeakMap();
 
-function fold(trace, count) {
+function fold(trace, count, visible) {
   if (!folded.has(trace)) folded.set(trace, new Map());
   const known = folded.get(trace);
-  if (!known.has(count)) known.set(count, foldAnew(trace, count));
-  return known.get(count);
+  const key = `${visible}:${count}`;
+  if (!known.has(key)) known.set(key, foldAnew(trace, count, visible));
+  return known.get(key);
 }
 
-function foldAnew(trace, count) {
+function foldAnew(trace, count, visible) {
   const st = opening(trace);
   for (const e of trace.events.slice(0, count)) {
     APPLY[e.kind](st, e);
     st.order = moved(st.order, e);
-    st.first = viewed(st.first, st.order, e);
+    st.first = viewed(st.first, st.order, e, visible);
   }
   return st;
 }
 
-/** What is shown at p: everything whose effect has come, and how far the present beat has moved. */
-export function stateAt(trace, p) {
+/** The variants in the order of asking, after so many events. */
+export const orderAfter = (trace, count) => fold(trace, count, 2).order;
+
+/** What is shown at p: everything whose effect has come, and how far the present beat has moved.
+ *  `visible` cards stand side by side; the view moves along the others. */
+export function stateAt(trace, p, visible = 2) {
   const { events } = trace;
   const k = clamp(beatOf(p), 0, events.length);
   const f = k < events.length ? Math.max(0, p - k) : 0;
   const shown = k + (f >= MOVE ? 1 : 0);
   const event = events[f > 0 ? k : k - 1] ?? null;
-  return { ...fold(trace, shown), k, f, shown, event, ...places(trace, k, f, event) };
+  const slots = places(trace, k, f, visible);
+  return { ...fold(trace, shown, visible), k, f, shown, event, slots, waiting: event === null };
 }
 
 /** Where each card stands, counted in cards from the left of the view, and how visible it is:
- *  {slots: {id: {at, seen}}}. */
-function places(trace, k, f, event) {
-  const before = fold(trace, k);
-  const after = f > 0 ? fold(trace, k + 1) : before;
+ *  {id: {at, seen}}. */
+function places(trace, k, f, visible) {
+  const before = fold(trace, k, visible);
+  const after = f > 0 ? fold(trace, k + 1, visible) : before;
   const turns = before.order.join() !== after.order.join();
   const glide = turns ? ease(part(f, MOVE, 0.86)) : ease(part(f, 0, MOVE));
   const view = lerp(before.first, after.first, glide);
@@ -135,14 +149,14 @@ function places(trace, k, f, event) {
     const [from, to] = [before.order.indexOf(id), after.order.indexOf(id)];
     const fresh = from < 0 && to >= 0; // others make room, then it appears
     const at = (fresh ? to : lerp(from, to, glide)) - view;
-    const inside = clamp(1 - Math.max(-at, at - (VISIBLE - 1), 0));
+    const inside = clamp(1 - Math.max(-at, at - (visible - 1), 0));
     slots[id] = {
       at,
       seen: to < 0 ? 0 : fresh ? ease(part(f, 0.84, 1)) : inside,
       fresh: fresh && f < 1,
     };
   }
-  return { slots, waiting: event === null };
+  return slots;
 }
 
 // ---- the sentences ------------------------------------------------------------------------------
@@ -193,21 +207,26 @@ const NOW = {
 };
 
 const capital = (t) => t[0].toUpperCase() + t.slice(1);
-const unique = (items) => [...new Set(items)];
 
-/** The one sentence for the event on stage. */
-export function narrate(trace, p, words) {
+/** The one sentence for the event on stage; `guesses` has one of GUESSES, or nothing, a call. */
+export function narrate(trace, p, words, guesses = []) {
   const st = stateAt(trace, p);
   if (!st.event) return begin(trace, words);
-  if (p >= trace.events.length) return ending(trace, st, words);
+  if (p >= trace.events.length)
+    return `${total(trace, guesses, words)}${ending(trace, st, words)}`;
+  if (st.event.kind === "return" && guesses[st.event.call])
+    return `${said(trace, p, st, words)}${words.gap}${judge(trace, guesses, st.event.call, words)}`;
+  return said(trace, p, st, words);
+}
+
+function said(trace, p, st, words) {
   const eager = trace.variants.find((v) => v.id === st.event.variant)?.result === "eager";
   return NOW[st.event.kind]({ e: st.event, trace, words, eager });
 }
 
 function begin(trace, words) {
   const inputs = trace.calls.map((call) => `\`${call.label}\``).join(", ");
-  const asked = question(trace, words) !== null;
-  return words(asked ? "theater_ask" : "theater_rest", {
+  return words("theater_ask", {
     fn: trace.function,
     count: trace.calls.length,
     inputs,
@@ -232,7 +251,9 @@ function ending(trace, { count }, words) {
       : count.variants === 1 && count.hits > 0
         ? words("end_fits")
         : "";
-  return words("theater_end", {
+  const full = trace.events.filter((e) => e.instead === "python").length;
+  const limit = full ? `${words.gap}${words.some("end_limit", full)}` : "";
+  const told = words("theater_end", {
     calls: trace.calls.length,
     hits: words.some("n_hits", count.hits),
     misses: words.some("n_misses", count.misses),
@@ -240,18 +261,53 @@ function ending(trace, { count }, words) {
     variants: words.some("n_variants", count.variants),
     why,
   }).trim();
+  return `${told}${limit}`;
 }
 
-/** How many variants? Up to four answers, among them the truth; null when only one answer is
- *  possible. */
-export function question(trace, words) {
-  const answer = trace.variants.length;
-  const most = Math.max(answer, trace.earlier.length + trace.calls.length);
-  const near = [answer, 1, most, answer + 1, answer - 1, answer + 2, answer - 2];
-  const options = unique(near.filter((n) => n >= Math.min(1, answer) && n <= most)).slice(0, 4);
-  if (options.length < 2) return null;
-  const beliefs = {};
-  if (most !== answer) beliefs[most] = words("belief_every");
-  if (answer !== 1) beliefs[1] = words("belief_single");
-  return { options: options.sort((a, b) => a - b).map(String), answer: String(answer), beliefs };
+// ---- guesses ------------------------------------------------------------------------------------
+
+/** What came of each call, as it is guessed; null for one that has not ended. */
+export function outcomes(trace) {
+  return trace.calls.map((_, n) => {
+    const mine = trace.events.filter((e) => e.call === n);
+    if (!mine.some((e) => e.kind === "return")) return null;
+    if (mine.some((e) => e.kind === "execute" && e.hit)) return "hit";
+    if (mine.some((e) => e.kind === "break")) return "break";
+    return mine.some((e) => e.kind === "variant" && e.result === "graph") ? "compile" : "python";
+  });
+}
+
+/** How many guesses are right, of those whose calls have ended by now. */
+export function scored(trace, guesses, st) {
+  const judged = outcomes(trace).map((truth, n) => ({ truth, guess: guesses[n], n }));
+  const over = judged.filter(({ guess, n }) => guess && isOver(st.tickets[n]));
+  return { right: over.filter(({ truth, guess }) => truth === guess).length, of: over.length };
+}
+
+export const isOver = ({ status }) => status !== "waiting" && status !== "here";
+
+/** Which belief is answered: {what is true: {what was guessed: word}}. */
+const BELIEFS = {
+  hit: { compile: "belief_every", break: "belief_every", python: "belief_every" },
+  compile: { hit: "belief_single", break: "belief_whole", python: "belief_limit" },
+  break: { hit: "belief_single", compile: "belief_stop", python: "belief_stop" },
+  python: { hit: "belief_single", compile: "belief_limit", break: "belief_limit" },
+};
+
+/** The name of a guess: what a first call may be is no recompile. */
+export const guessName = (trace, call, id, words) =>
+  words(id === "compile" && call === 0 && !trace.earlier.length ? "guess_first" : `guess_${id}`);
+
+function judge(trace, guesses, call, words) {
+  const [guess, truth] = [guesses[call], outcomes(trace)[call]];
+  const name = (id) => guessName(trace, call, id, words);
+  if (guess === truth) return words("said_right", { guess: name(guess) });
+  const why = BELIEFS[truth]?.[guess];
+  const wrong = words("said_wrong", { guess: name(guess), answer: name(truth) });
+  return why ? `${wrong}${words.gap}${words(why)}` : wrong;
+}
+
+function total(trace, guesses, words) {
+  const { right, of } = scored(trace, guesses, stateAt(trace, trace.events.length));
+  return of ? `${words("right_of", { right, of })}${words.gap}` : "";
 }

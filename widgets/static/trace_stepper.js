@@ -4,7 +4,7 @@
 
 import { clamp, h, own, put, spot, text } from "./dom.js";
 import { graphPicture } from "./graph.js";
-import { code, counter, frame, widget } from "./lab.js";
+import { code, counters, frame, widget } from "./lab.js";
 import { player } from "./player.js";
 import { flight, narrate, nextNode, question, stateAt, tape } from "./stepper.js";
 
@@ -13,6 +13,7 @@ const LEGEND = {
   lazy: "key_lazy",
   constant: "key_constant",
   live: "key_tensor",
+  plain: "key_plain",
   break: "key_break",
 };
 
@@ -230,30 +231,10 @@ function paintFlyer(view, stage, trace, st) {
 
 // ---- the widget ---------------------------------------------------------------------------------
 
-function mount(el, words) {
-  return frame(el, {
-    widget: "trace_stepper",
-    words,
-    title: words("step_title"),
-    claim: words("step_claim"),
-    legend: Object.entries(LEGEND).map(([kind, key]) => [kind, words(key)]),
-  });
-}
-
 function build({ model, el, signal, words }) {
   const trace = model.get("trace");
-  const ui = mount(el, words);
-  const names = Object.keys(COUNTS);
-  const counts = Object.fromEntries(
-    names.map((name) => [name, counter(name, words(COUNTS[name]))]),
-  );
-  ui.tools.append(
-    h(
-      "div",
-      { class: "lab-counters" },
-      names.map((name) => counts[name].root),
-    ),
-  );
+  const ui = frame(el, { widget: "trace_stepper", words, name: "step", legend: LEGEND });
+  const count = counters(ui, words, COUNTS);
   let play = null;
   let now = 0;
   const total = () => trace.events.length;
@@ -277,7 +258,7 @@ function build({ model, el, signal, words }) {
     draw(p) {
       now = p;
       const st = stateAt(trace, p);
-      for (const name of names) text(counts[name].value, st[name]);
+      count(st);
       paintSource(view.source, trace, st);
       paintTape(view.source, trace, st);
       paintFrames(view.frames, st, words);

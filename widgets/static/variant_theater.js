@@ -1,14 +1,15 @@
 // VariantTheater: calls arrive, walk down the guards of each variant, hit or compile.
-// In: traits trace (see theater.js), beat, language.  The pure half is theater.js; this file is the
-// picture.
+// In: traits trace {limit, sizes, plays: {own} or {static, automatic, dynamic}} (a play is what
+// theater.js reads), dynamic, sizes, recompile_limit, beat, language.  The pure half is theater.js,
+// what can be set is theater_settings.js; this file is the picture.
 
 import { h, put, s, text } from "./dom.js";
-import { counter, frame, widget } from "./lab.js";
+import { frame, widget } from "./lab.js";
 import { player } from "./player.js";
 import { paintLegs, paintToken } from "./roads.js";
-import { STAGES, narrate, question, stateAt } from "./theater.js";
-
-const COUNTS = ["hits", "misses", "recompiles", "variants"];
+import { STAGES, narrate, stateAt } from "./theater.js";
+import { makeSettings, playOf } from "./theater_settings.js";
+import { makeTickets } from "./theater_tickets.js";
 
 function card(variant, words) {
   const rows = variant.guards.map((guard) =>
@@ -71,15 +72,13 @@ function verdictOf(fail, stop, words) {
 }
 
 /** Everything that stands on the stage, built once. */
-function furnish(ui, trace, words) {
+function furnish(ui, trace, tickets, words) {
   const zone = (name, ...kids) => {
     const heading = h("h4", { class: "lab-h" }, words(name));
     return { root: h("section", { class: `vt-zone vt-${name}` }, heading, kids), heading };
   };
   const box = (key, rest) =>
     h("div", { class: "vt-box" }, h("b", {}, words(key)), h("small", {}, words(rest)));
-  const ticket = (call) =>
-    h("li", { class: "vt-ticket", title: call.inputs }, h("code", {}, call.label), h("span", {}));
   // A backend of one's own is handed the graph, and a graph known already is compiled by nobody.
   const visited = new Set(trace.events.filter((e) => e.kind === "stage").map((e) => e.stage));
   const unused = (id) => visited.size > 0 && !visited.has(id);
@@ -92,9 +91,9 @@ function furnish(ui, trace, words) {
     );
   const set = {
     legs: s("svg", { class: "vt-legs", "aria-hidden": "true" }),
-    tickets: trace.calls.map(ticket),
+    tickets: tickets.roots,
     cards: Object.fromEntries(trace.variants.map((v) => [v.id, card(v, words)])),
-    empties: ["no_variant", "room"].map((key, at) =>
+    empties: ["no_variant", "room", "room"].map((key, at) =>
       h("div", { class: "vt-empty", style: `--slot:${at}` }, words(key)),
     ),
     stations: Object.fromEntries(STAGES.map((id) => [id, station(id)])),
@@ -103,11 +102,12 @@ function furnish(ui, trace, words) {
     token: h("div", { class: "vt-token", "aria-hidden": "true" }),
     queue: h("span", { class: "vt-queue", title: words("asked_order") }),
   };
-  const list = h("ol", { class: "vt-tickets", "data-many": trace.calls.length > 6 }, set.tickets);
   const cards = Object.values(set.cards).map((c) => c.root);
   set.slots = h("div", { class: "vt-slots" }, set.empties, cards);
   const line = h("div", { class: "vt-line" }, Object.values(set.stations));
-  set.calls = zone("calls", list).root;
+  const calls = zone("calls", tickets.list);
+  calls.heading.append(tickets.score);
+  set.calls = calls.root;
   const variants = zone("variants", set.slots);
   variants.heading.append(set.queue);
   set.variants = variants.root;
@@ -119,15 +119,6 @@ function furnish(ui, trace, words) {
 }
 
 // ---- one moment ---------------------------------------------------------------------------------
-
-function paintTickets(set, st, words) {
-  st.tickets.forEach((ticket, k) => {
-    put(set.tickets[k], { "data-status": ticket.status });
-    const waiting = ticket.status === "waiting";
-    const key = ticket.status === "here" ? "ticket_here" : `ticket_${ticket.status}`;
-    text(set.tickets[k].lastChild, waiting ? "" : words(key, { variant: ticket.variant }));
-  });
-}
 
 function paintCards(set, st, words) {
   const ordinals = words("ordinals").split(" ");
@@ -152,7 +143,9 @@ function paintCards(set, st, words) {
       c.verdict.replaceChildren(...parts.filter(Boolean));
     }
   }
-  set.empties.forEach((empty, k) => put(empty, { hidden: k < st.order.length }));
+  set.empties.forEach((empty, k) =>
+    put(empty, { hidden: k < st.order.length || k >= set.visible }),
+  );
 }
 
 /** All variants in the order of asking, as small tags: what the two cards in view cannot show. */
@@ -161,7 +154,7 @@ function paintQueue(set, st) {
     const c = st.cards[id];
     return c.fail ? "fail" : c.runs ? "ok" : c.rows.some((row) => row === "ok") ? "now" : "rest";
   };
-  const key = st.order.length > 2 ? st.order.map((id) => `${id}${state(id)}`).join() : "";
+  const key = st.order.length > set.visible ? st.order.map((id) => `${id}${state(id)}`).join() : "";
   if (set.queue.dataset.key === key) return;
   set.queue.dataset.key = key;
   const tags = key
@@ -205,55 +198,62 @@ function fitCards(set, trace, words) {
 let serial = 0;
 
 const LEGEND = { call: "key_call", ok: "key_holds", fail: "key_fails", live: "key_variant" };
+const [WIDE, NARROW] = [1080, 480]; // three cards are in view, two, or one
 
-function mount(el, trace, words) {
-  const stops = trace.events.some((e) => e.kind === "break");
-  const keys = Object.entries(stops ? { ...LEGEND, break: "key_break" } : LEGEND);
-  return frame(el, {
-    widget: "variant_theater",
-    words,
-    title: words("theater_title"),
-    claim: words("theater_claim"),
-    legend: keys.map(([kind, key]) => [kind, words(key)]),
-  });
+/** Where a play begins when another one was shown: at its end if that was at its end, else with the
+ *  call that was on stage. */
+function startOf(trace, before) {
+  if (!before || before.at() === 0) return 0;
+  if (before.at() >= before.trace.events.length) return trace.events.length;
+  const { call } = before.trace.events[Math.floor(before.at())];
+  return Math.max(
+    0,
+    trace.events.findIndex((e) => e.call === call),
+  );
 }
 
-function build({ model, el, signal, words }) {
-  const trace = model.get("trace");
-  const ui = mount(el, trace, words);
-  const counts = Object.fromEntries(COUNTS.map((name) => [name, counter(name, words(name))]));
-  ui.tools.append(
-    h(
-      "div",
-      { class: "lab-counters" },
-      COUNTS.map((name) => counts[name].root),
-    ),
-  );
-  const set = { ...furnish(ui, trace, words), headId: `vt-head-${serial++}` };
+function build({ model, el, signal, words }, before) {
+  const { name, play: trace } = playOf(model);
+  const stops = trace.events.some((e) => e.kind === "break");
+  const legend = stops ? { ...LEGEND, break: "key_break" } : LEGEND;
+  const ui = frame(el, { widget: "variant_theater", words, name: "theater", legend });
+  const guesses = trace.calls.map(() => null);
+  let play = null;
+  const tickets = makeTickets(trace, guesses, words, () => play.paint());
+  const set = { ...furnish(ui, trace, tickets, words), headId: `vt-head-${serial++}`, visible: 2 };
+  const settings = makeSettings(ui, model, el, words, name);
   let width = -1;
-  const play = player(ui, {
+  play = player(ui, {
     words,
     signal,
     total: () => trace.events.length,
     beatMs: () => Math.max(250, Math.min(750, 30000 / trace.events.length)),
-    say: (p) => narrate(trace, p, words),
-    ask: () => question(trace, words),
+    say: (p) => narrate(trace, p, words, guesses),
+    ask: () => null,
     draw(p) {
       if (ui.stage.clientWidth !== width) {
         width = ui.stage.clientWidth;
+        set.visible = width >= WIDE ? 3 : width >= NARROW ? 2 : 1;
+        put(ui.stage, { style: `--visible:${set.visible}` });
         fitCards(set, trace, words);
       }
-      const st = stateAt(trace, p);
-      for (const name of COUNTS) text(counts[name].value, st.count[name]);
-      paintTickets(set, st, words);
+      const st = stateAt(trace, p, set.visible);
+      tickets.paint(st);
       paintCards(set, st, words);
       paintQueue(set, st);
       paintRun(set, trace, st, words);
-      paintLegs(set, ui.stage, st, words);
-      paintToken(set, ui.stage, trace, st);
+      paintLegs(set, ui.stage, trace, st, words);
+      paintToken(set, ui.stage, trace, st, words);
+      settings.paint(st.count, p >= trace.events.length);
     },
   });
-  play.paint();
-  return play;
+  const start = startOf(trace, before);
+  if (start) play.seek(start);
+  else play.paint();
+  const stop = () => {
+    settings.stop();
+    play.stop();
+  };
+  return { ...play, stop, trace };
 }
-export default widget(build);
+export default widget(build, { anew: ["dynamic"] });

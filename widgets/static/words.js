@@ -3,13 +3,17 @@
 // it is.
 
 import { MAP_WORDS } from "./words_map.js";
+import { MATRIX_WORDS } from "./words_matrix.js";
 import { STEPPER_WORDS } from "./words_stepper.js";
+import { THEATER_WORDS } from "./words_theater.js";
 
 const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
   ...MAP_WORDS,
   ...STEPPER_WORDS,
+  ...THEATER_WORDS,
+  ...MATRIX_WORDS,
 
   // the frame and the player
   animation: ["{title}: animation", "{title}：动画"],
@@ -106,163 +110,6 @@ export const WORDS = {
   belief_one: [
     "One pass is not one access an element: each input is read, each output written.",
     "一遍不等于每个元素访问一次：每个输入要读，每个输出要写。",
-  ],
-
-  // VariantTheater
-  theater_title: ["Which variant answers this call?", "这次调用由哪个版本来答？"],
-  theater_claim: [
-    "A variant is compiled code plus the guards under which it is right. Guards are " +
-      "asked in order; the first that fails ends it.",
-    "版本是编译好的代码，加上保证它正确的守卫。守卫按顺序检查，第一个不成立的就让这个版本出局。",
-  ],
-  key_call: ["a call", "一次调用"],
-  key_holds: ["guard holds", "守卫成立"],
-  key_fails: ["guard fails", "守卫不成立"],
-  key_variant: ["compiled variant", "编译出的版本"],
-  key_break: ["graph break", "断图"],
-  hits: ["hits", "命中"],
-  misses: ["misses", "未命中"],
-  recompiles: ["recompiles", "重新编译"],
-  variants: ["variants", "版本"],
-  calls: ["calls", "调用"],
-  compile: ["compile", "编译"],
-  run: ["run", "运行"],
-  execute: ["execute", "执行"],
-  execute_rest: ["the variant's code", "版本的代码"],
-  executing: ["code of {variant}", "{variant} 的代码"],
-  executing_python: ["Python, uncompiled", "未编译的 Python"],
-  output: ["output", "输出"],
-  output_rest: ["for the caller", "交给调用者"],
-  output_of: ["call {n} is answered", "第 {n} 次调用已返回"],
-  output_raised: ["an error instead", "抛出了错误"],
-  leg_hit: ["hit", "命中"],
-  leg_run: ["run", "运行"],
-  leg_miss: ["miss", "未命中"],
-  leg_new: ["new", "新版本"],
-  leg_python: ["Python", "Python"],
-  capture: ["bytecode → graph", "字节码 → 图"],
-  autodiff: ["forward, backward", "前向、反向"],
-  fusion: ["loops → fewer", "循环 → 更少"],
-  codegen: ["kernel on disk", "内核写到磁盘"],
-  unused_stage: ["not used here", "这里没有用到"],
-  no_variant: ["no variant yet", "还没有版本"],
-  room: ["room for another variant", "留给下一个版本"],
-  asked_order: ["asked in this order", "按这个顺序检查"],
-  nth: ["asked {nth}", "第{nth}个检查"],
-  ordinals: ["first second third fourth fifth sixth seventh eighth", "一 二 三 四 五 六 七 八"],
-  hit_count: ["{count} hits", "命中 {count} 次"],
-  hit_count_one: ["1 hit", "命中 1 次"],
-  runs: ["runs {kernels}", "运行 {kernels}"],
-  runs_graph: ["runs the captured graph", "运行捕获的图"],
-  runs_python: ["runs the function in Python", "用 Python 运行函数本身"],
-  variant_label: ["variant {id}", "版本 {id}"],
-  expected_actual: ["expected {expected}, actual {actual}", "应为 {expected}，实为 {actual}"],
-  because_line: ["asked because of your line {line}:", "这条守卫来自你的第 {line} 行："],
-  break_line: ["capture stopped at your line {line}:", "捕获停在你的第 {line} 行："],
-  ticket_here: ["now", "正在处理"],
-  ticket_hit: ["✓ hit {variant}", "✓ 命中 {variant}"],
-  ticket_compiled: ["compiled {variant}", "编译出 {variant}"],
-  ticket_eager: ["ran in Python", "由 Python 运行"],
-  ticket_raised: ["raised", "抛出错误"],
-  theater_ask: [
-    "`{fn}` will be called {count} times: {inputs}. How many variants will it need?",
-    "`{fn}` 将被调用 {count} 次：{inputs}。需要几个版本？",
-  ],
-  theater_rest: [
-    "`{fn}` will be called {count} times: {inputs}.",
-    "`{fn}` 将被调用 {count} 次：{inputs}。",
-  ],
-  now_call: [
-    "Call {n} of {count}: `{fn}({inputs})`.",
-    "第 {n} 次调用，共 {count} 次：`{fn}({inputs})`。",
-  ],
-  now_holds: [
-    "Variant `{variant}` asks: `{guard}`. It holds.",
-    "版本 `{variant}` 问：`{guard}`。成立。",
-  ],
-  now_fails: [
-    "Variant `{variant}` asks: `{guard}`. {actual}: this variant is out, its other " +
-      "guards are not asked.",
-    "版本 `{variant}` 问：`{guard}`。{actual}：这个版本出局，余下的守卫不再检查。",
-  ],
-  does_not_hold: ["It does not hold", "不成立"],
-  now_first_miss: ["Nothing is compiled yet: a miss.", "还没有编译过：未命中。"],
-  now_miss: ["No variant fits: a miss, and a recompile.", "没有合适的版本：未命中，要重新编译。"],
-  now_miss_full: [
-    "No variant fits, and there are as many as may be made: nothing is compiled.",
-    "没有合适的版本，版本数也到了上限：不再编译。",
-  ],
-  now_miss_error: [
-    "No variant fits: a miss. But capture meets an error, so Python runs the call and raises it.",
-    "没有合适的版本：未命中。但捕获时遇到错误，于是由 Python 运行这次调用并抛出错误。",
-  ],
-  now_stage: ["{stage}: {note}.", "{stage}：{note}。"],
-  now_stage_late: [
-    "{stage} of `{variant}`, later: {note}.",
-    "`{variant}` 的 {stage}，稍后进行：{note}。",
-  ],
-  stage_done: ["done", "完成"],
-  now_break: [
-    "Capture stops at line {line}, a graph break: {what}. {why}",
-    "捕获停在第 {line} 行，断图：{what}。{why}",
-  ],
-  now_variant: [
-    "A new variant `{variant}`, guarded by what capture took for granted. It will be asked first.",
-    "新版本 `{variant}`，由捕获时当作前提的事实来守卫。下次先问它。",
-  ],
-  now_variant_eager: [
-    "What is kept as `{variant}` has no compiled code: its guards say when Python " +
-      "runs the function itself.",
-    "记下的 `{variant}` 没有编译代码：它的守卫说明何时由 Python 运行函数本身。",
-  ],
-  now_hit: [
-    "All guards hold: a hit. `{variant}` runs, and moves to the front.",
-    "守卫全部成立：命中。`{variant}` 运行，并移到最前。",
-  ],
-  now_held_eager: [
-    "All guards hold, and `{variant}` says: Python runs this call, nothing is compiled.",
-    "守卫全部成立，`{variant}` 说：这次由 Python 运行，不编译。",
-  ],
-  now_execute: [
-    "`{variant}` runs for the call that paid for it.",
-    "`{variant}` 为付出编译代价的这次调用运行。",
-  ],
-  now_execute_eager: ["Python runs the function itself.", "Python 运行函数本身。"],
-  now_return: [
-    "Call {n} is answered by `{variant}` ({result}).",
-    "第 {n} 次调用由 `{variant}` 返回（{result}）。",
-  ],
-  now_return_eager: ["Call {n} is answered by plain Python.", "第 {n} 次调用由普通 Python 返回。"],
-  now_raised: ["Call {n} ends with an error: {error}", "第 {n} 次调用以错误结束：{error}"],
-  an_error: ["an exception.", "一个异常。"],
-  result_hit: ["hit", "命中"],
-  result_compiled: ["compiled", "已编译"],
-  theater_end: [
-    "{calls} calls, {hits}, {misses}, {recompiles}, {variants}. {why}",
-    "{calls} 次调用，{hits}，{misses}，{recompiles}，{variants}。{why}",
-  ],
-  n_hits: ["{count} hits", "命中 {count} 次"],
-  n_hits_one: ["1 hit", "命中 1 次"],
-  n_misses: ["{count} misses", "未命中 {count} 次"],
-  n_misses_one: ["1 miss", "未命中 1 次"],
-  n_recompiles: ["{count} recompiles", "重新编译 {count} 次"],
-  n_recompiles_one: ["1 recompile", "重新编译 1 次"],
-  n_variants: ["{count} variants", "{count} 个版本"],
-  n_variants_one: ["1 variant", "1 个版本"],
-  end_guard: ["A recompile began with `{guard}`.", "重新编译起于 `{guard}`。"],
-  end_break: ["Python ran what capture could not: {what}.", "捕获不了的由 Python 运行：{what}。"],
-  end_regions: [
-    "What follows the break is compiled in regions of its own, which are not on this stage.",
-    "断图之后的部分编译成各自的区域，不在这个舞台上。",
-  ],
-  end_fits: ["One compilation was right for all of them.", "一次编译对所有调用都正确。"],
-  belief_every: [
-    "A call whose guards all hold runs code that is already there.",
-    "守卫全部成立的调用，运行的是已有的代码。",
-  ],
-  belief_single: [
-    "A variant is right only while its guards hold.",
-    "一个版本只在守卫成立时才正确。",
   ],
 };
 

@@ -9,6 +9,7 @@ export const STEPPER_WORDS = {
   ],
   key_lazy: ["lazy: nobody has looked at it", "惰性值：还没有人看过"],
   key_constant: ["Python value, part of the code", "Python 值，是代码的一部分"],
+  key_plain: ["any other Python object", "其他 Python 对象"],
   key_tensor: ["tensor: type and shape, no numbers", "张量：只有类型和形状，没有数"],
   instructions: ["instructions read", "已读指令"],
   operations: ["operations", "运算"],
