@@ -20,7 +20,7 @@ from .joint import Joint, Parts
 LONGEST_CHAIN = 100  # operators computed again in a row, as in PyTorch
 
 # What becomes part of whatever loop reads it, so that computing it again moves no memory.
-CHEAP = frozenset(("pointwise", "factory", "view"))
+CHEAP = frozenset(("pointwise", "factory", "view", "detach"))
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def rules(joint: Joint, parts: Parts) -> dict[Node, Rule]:
     returned = set(joint.graph.outputs[: joint.outputs])
     far, chain = _far_apart(joint, parts), dict[Node, int]()
     for node in joint.graph.calls:
-        if node not in parts.forward or node.target.kind == "view":
+        if node not in parts.forward or node.target.alias:
             continue
         rule = _of_operator(node)
         if rule is None and node in returned:
@@ -125,9 +125,8 @@ def price(node: Node) -> int:
     counts: dict[str, Callable[[], int]] = {
         "matmul": lambda: 2 * size * hint(meta_of(node.all_input_nodes[0]).shape[-1]),
         "reduction": lambda: read,
-        "view": lambda: 0,
     }
-    return counts.get(node.target.kind, lambda: size)()
+    return 0 if node.target.alias else counts.get(node.target.kind, lambda: size)()
 
 
 def _elements(node: Node) -> int:

@@ -12,7 +12,7 @@ from labcore.autodiff.passes import clean, decompose
 from labcore.autodiff.rules import price, rules
 
 from .graphs import floats, graph_of, lines
-from .test_random_graphs import Program, inputs_of, programs
+from .programs import Program, inputs_of, programs
 
 
 def joint_of(function, *metas, wanted=None, **more) -> Joint:
