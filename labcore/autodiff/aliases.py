@@ -15,7 +15,7 @@ from typing import Any
 
 from ..graph import Graph, Node, map_nodes, verify
 from ..ops import OPS
-from ..ops.sharing import memory_of, view_source
+from ..ops.sharing import base_of, memory_of, view_source
 from .passes import remove_dead_code
 
 
@@ -36,7 +36,7 @@ def split_aliases(graph: Graph) -> Split:
     roots = list(dict.fromkeys(memory_of(v) for v in graph.outputs if isinstance(v, Node)))
     computed = [node for node in roots if node.op == "call_function"]
     core, env = graph.copy()
-    attached = _attached(graph)
+    attached = {base_of(value) for value in graph.outputs if isinstance(value, Node)}
     with core.inserting_before(core.output_node):
         results = [env[n] if n in attached else _cut_off(core, env[n]) for n in computed]
     core.output_node.set_args((tuple(results),))
@@ -66,17 +66,6 @@ def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:
     outputs = tuple(map_nodes(value, env.__getitem__) for value in graph.outputs)
     part.output(outputs, graph.output_node.origin)
     return verify(part)
-
-
-def _attached(graph: Graph) -> set[Node]:
-    """Roots that are seen by an output with their history."""
-    found: set[Node] = set()
-    for value in graph.outputs:
-        while (source := view_source(value)) is not None and value.target.kind != "detach":
-            value = source
-        if source is None:
-            found.add(value)
-    return found
 
 
 def _cut_off(core: Graph, node: Node) -> Node:

@@ -71,7 +71,9 @@ def _training(gm: GraphModule, split: Split, joint: Joint, cut: Cut, compiler: C
     forward = compiler(GraphModule(cut.forward, gm.attrs, "ForwardGraph"), "forward")
     tangents = [node.name for node in joint.tangents]
     backward = LazyBackward(cut, tangents, gm.attrs, backward_compiler)
-    return training_region(forward, backward, Plan.of(joint, cut), split, gm.attrs)
+    overwritten = [node.name in gm.overwritten for node in gm.graph.placeholders]
+    plan = Plan.of(joint, cut, overwritten)
+    return training_region(forward, backward, plan, split, gm.attrs)
 
 
 def _report_cut(joint: Joint, cut: Cut, started: float) -> None:

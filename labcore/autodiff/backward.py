@@ -96,6 +96,7 @@ class LazyBackward:
         self.cut, self.tangents, self.attrs = cut, tuple(tangents), attrs
         self.compiler, self.compile_id = compiler, trace.current_compile_id()
         self.compiled: dict[tuple[bool, ...], list[CompiledBackward]] = {}
+        self.unread: dict[tuple[bool, ...], set[str]] = {}  # saved, and not needed for these
         self._lock = threading.Lock()
 
     def given(self, used: tuple[bool, ...], numbers: Numbers) -> Boxed:
@@ -133,7 +134,9 @@ class LazyBackward:
 
     def _split(self, used: tuple[bool, ...], compiler: Compiler) -> Boxed:
         """Gradients that are views (of a tangent, say) are made outside, like outputs."""
-        return compile_split(compiler, split_aliases(self._graph(used)), "backward", self.attrs)
+        graph = self._graph(used)
+        self.unread[used] = {node.name for node in graph.placeholders if not node.users}
+        return compile_split(compiler, split_aliases(graph), "backward", self.attrs)
 
     def _graph(self, used: tuple[bool, ...]) -> Graph:
         """The cut's backward graph, without what the unused outputs' gradients would do."""

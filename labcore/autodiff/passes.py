@@ -14,7 +14,7 @@ from typing import Any
 from ..graph import Graph, Node, map_nodes, verify
 from ..ops import OPS
 from ..ops.dispatch import interpreting
-from ..ops.sharing import same_view_above
+from ..ops.sharing import handed_on, same_view_above
 from ..ops.tracer import Tracer
 
 Env = Callable[[Node], Any]
@@ -62,7 +62,11 @@ def remove_identity_views(graph: Graph) -> Graph:
 
 def merge_common_subexpressions(graph: Graph) -> Graph:
     """Compute once what several nodes compute alike; outputs and random results stay apart."""
-    returned = {value for value in graph.outputs if isinstance(value, Node)}
+    returned: set[Node] = set()
+    for value in graph.outputs:
+        while isinstance(value, Node):
+            returned.add(value)
+            value = handed_on(value)
     seen: dict[Any, Node] = {}
 
     def merge(new: Graph, node: Node, env: Env) -> Node | None:

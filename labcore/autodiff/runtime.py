@@ -5,13 +5,12 @@ Out: `callable(*tensors) -> tuple` of the user's outputs.
 Invariant: a compiled graph is called with a list that it may empty, and never sees a history; the
 whole region is one node of the tape. Saved tensors which the user can reach (inputs and outputs)
 carry their version; to the others nobody can write.
-AOTAutograd prints these wrappers as code; it also handles inputs that are written to, tensor
-subclasses, random state and saved-tensor hooks, and frees each saved tensor while the backward runs
-(here: when the region's backward has run).
+AOTAutograd prints these wrappers as code; it also handles tensor subclasses and random state, and
+frees each saved tensor while the backward runs (here: when the region's backward has run).
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,8 +19,8 @@ from ..graph import GraphModule, Node, TensorMeta
 from ..ops.sharing import meta_of
 from ..tensor.autograd import record
 from ..tensor.factories import empty_strided
-from ..tensor.saved import save
-from ..tensor.tensor import Tensor
+from ..tensor.saved import Saved, save
+from ..tensor.tensor import Tensor, wrap
 from .aliases import Split
 from .backward import Boxed, Compiler as Compiler, LazyBackward
 from .joint import Joint
@@ -44,7 +43,8 @@ class Plan:
     inputs      the arguments that get a gradient
     numbers     the arguments that are numbers, called `symbols`; the backward takes them, too
     saved       ("argument", i), ("output", i) or ("result", i) for each saved value: the places of
-                arguments among the inputs, of the others among the forward's results
+                arguments among the inputs, of the others among the forward's results; ("copy", i)
+                for an argument that is overwritten after the call
     tangents    what gradients the backward graph was compiled for
     """
 
@@ -57,17 +57,18 @@ class Plan:
     symbols: tuple[str, ...]
 
     @staticmethod
-    def of(joint: Joint, cut: Cut) -> Plan:
+    def of(joint: Joint, cut: Cut, overwritten: Sequence[bool]) -> Plan:
         arguments = {node.name: i for i, node in enumerate(joint.primals)}
         outputs = {node.name: i for i, node in enumerate(joint.graph.outputs[: joint.outputs])}
         saved = []
-        for place, value in enumerate(cut.saved):
+        for number, value in enumerate(cut.saved):
             if value.name in arguments:
-                saved.append(("argument", arguments[value.name]))
+                place = arguments[value.name]
+                saved.append(("copy" if overwritten[place] else "argument", place))
             elif value.name in outputs:
                 saved.append(("output", outputs[value.name]))
             else:
-                saved.append(("result", joint.outputs + place))
+                saved.append(("result", joint.outputs + number))
         gradients = joint.graph.outputs[joint.outputs:]
         inputs = tuple(i for i, g in enumerate(gradients) if isinstance(g, Node))
         tangents = tuple(meta_of(node) for node in joint.tangents)
@@ -99,7 +100,17 @@ def training_region(forward: Boxed, backward: LazyBackward, plan: Plan, split: S
 
 def _saved(plan: Plan, tensors: tuple, results: tuple) -> list[Any]:
     """What the backward will read; nothing with a history, or a region would keep itself alive."""
-    return [save(tensors[i] if kind == "argument" else results[i]) for kind, i in plan.saved]
+    kept = []
+    for kind, place in plan.saved:
+        value = results[place] if kind in ("output", "result") else tensors[place]
+        kept.append(save(_copied(value) if kind == "copy" else value))
+    return kept
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    """The same numbers in the same layout, for a backward that was compiled for it."""
+    made = empty_strided(tensor.shape, tensor._stride, tensor.dtype)
+    return ops.copy_(made, tensor.detach())
 
 
 def _pull_back(
@@ -108,10 +119,14 @@ def _pull_back(
     """The region's backward as the tape calls it: outputs' gradients in, inputs' gradients out."""
 
     values = dict(zip(plan.symbols, numbers))
+    names = [value.name for value in backward.cut.saved]
 
     def pull_back(*grads: Tensor | None) -> list[Tensor | None]:
-        compiled = backward.given(tuple([grad is not None for grad in grads]), values)
-        box = [*numbers, *map(_restored, saved, plan.saved)]
+        used = tuple([grad is not None for grad in grads])
+        compiled, unread = backward.given(used, values), backward.unread[used]
+        box = list(numbers)
+        for value, (kind, _), name in zip(saved, plan.saved, names):
+            box.append(_restored(value, kind, name in unread))
         for grad, meta in zip(grads, plan.tangents):
             if grad is not None:
                 box.append(_fitted(grad, meta if not numbers else meta.at(values)))
@@ -120,9 +135,12 @@ def _pull_back(
     return pull_back
 
 
-def _restored(value: Any, where: tuple[str, int]) -> Tensor:
-    """A saved tensor. Raises RuntimeError when it was written to since the forward."""
-    return value.value(f", which is output 0 of {NAME}," if where[0] == "output" else "")
+def _restored(value: Any, kind: str, unread: bool) -> Tensor:
+    """A saved tensor. Raises RuntimeError when it is read and was written to since the forward."""
+    if unread and type(value) is Saved:
+        return wrap(value.array)
+    found: Tensor = value.value(f", which is output 0 of {NAME}," if kind == "output" else "")
+    return found
 
 
 def _fitted(grad: Tensor, meta: TensorMeta) -> Tensor:

@@ -263,6 +263,8 @@ _TYPES: dict[type, type] = {
 
 
 def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
+    if name == "requires_grad" and owner.node is not None:
+        return Constant(vm.operators.tracer.memory.requires_grad(owner.node))
     if name in TENSOR_FACTS:
         return lifted(TENSOR_FACTS[name](owner.meta))
     if name in TENSOR_VIEWS:

@@ -139,8 +139,9 @@ REASONS: dict[str, Reason] = {
     ),
     "inplace-operator": Reason(
         "in-place operator {name}",
-        "A graph only makes new tensors. A write is made one where no gradient can be wanted and "
-        "nothing else shows the same memory: the tape and whoever shares it must see this one.",
+        "A graph only makes new tensors. A write is made one where all is known that shows the "
+        "same memory. This one is to a leaf, or a view of one; or another input shows the memory, "
+        "and is no view of the same tensor.",
         "Use the operator without the underscore: y = x.{pure}(...), or x = x + 1 instead of x += "
         "1; or write under torch.no_grad().",
     ),

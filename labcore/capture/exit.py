@@ -70,9 +70,11 @@ class Exit:
         self.memory, self.modes = memory, modes
         self.builder, self.looker, self.born = builder, looker, born
         self.outputs: dict[Node, str] = {}
+        self.first: list[str] = []  # before anything is overwritten
         self.lines: list[str] = []
         self._made: dict[Variable, str] = {}
         self._counted: set[Node] = set()  # memories whose writes are told already
+        self._unrecorded: set[str] = set()
         self._unfilled: list[Variable] = []
         self._last: list[str] = []
 
@@ -122,6 +124,14 @@ class Exit:
         if root is not None and root not in self._counted:
             self._counted.add(root)
             self.lines.append(f"written({name}, {len(self.memory.writes[root])})")
+        if self.memory.made_unrecorded(node) and name not in self._unrecorded:
+            self._unrecorded.add(name)
+            self.first.append(f"unrecord({name})")
+        detached = self.memory.own_history(node)
+        if detached is not None and detached not in self._counted:
+            self._counted.add(detached)
+            names = f"{self._tensor(detached)}, {self.output(self.memory.current[detached])}"
+            self.lines.append(f"overwrite_recorded({names}, 0)")
         return name
 
     def output(self, node: Node) -> str:

@@ -91,9 +91,10 @@ class Leaving(Exit):
     def _replay(self) -> None:
         """What was there before gets what the region did to it, in order: tensors first, as the
         other changes only hand them round."""
-        for root, contents, writes in self.memory.overwritten():
+        for root, contents, writes, recorded in self.memory.overwritten():
+            function = "overwrite_recorded" if recorded else "overwrite"
             names = f"{self.memory.home(root)}, {self.output(contents)}"
-            self.lines.append(f"overwrite({names}, {writes})")
+            self.lines.append(f"{function}({names}, {writes})")
         for effect in self.looker.effects.log:
             parts = [self.build(part) for part in effect.parts]
             self.lines.append(effect.template.format(*parts))

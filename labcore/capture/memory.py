@@ -4,10 +4,10 @@ contents of the memory that a tensor shows.
 In: an in-place operator on a node, and whoever reads a node later.  Out: pure nodes (`add` for
 `add_`, and a scatter for each view between the written tensor and the first tensor of its memory),
 and the node that now has the contents of another one.
-Invariant: a tensor keeps its own node, a chain of views that ends at the first tensor of its
-memory; what is written there is seen through every other chain, as it is in memory.  What existed
-before the region is overwritten for real when the graph has run.
-Writes stay CPython's where a gradient may be wanted: the tape wants to see them.
+Invariant: a tensor keeps its own node, a chain of views that ends at its base; what is written
+there is seen through every other chain, as it is in memory. A base (an input, a computed tensor, or
+a detached one) has a history of its own: where another base of the same memory is written, or
+nothing is recorded, it gets the new values and keeps its history.
 PyTorch captures the write itself; AOTAutograd functionalizes the graph afterwards.
 """
 
@@ -16,55 +16,92 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from ..graph import Node, TensorMeta, map_nodes
-from ..guards import kinds
+from ..graph import Node, map_nodes
 from ..ops import OPS, Op
-from ..ops.broadcast import is_dense
-from ..ops.sharing import memory_of, meta_of, view_source
-from ..tensor import Tensor
-from ..tensor.modes import mode, no_grad
-from ..tensor.tensor import storage_of
+from ..ops.inplace import check_overlap
+from ..ops.sharing import base_of, memory_of, meta_of, shown_array, view_source
+from ..ops.tracer import Tracer
+from ..tensor.modes import mode
+from ..tensor.nodes import MAKES_ANEW
 from .breaks import Break
+from .overwriting import overlaps_itself, takes_writes
+from .scattering import form, undo
 from .variables import TensorVariable
 
 if TYPE_CHECKING:
-    from .looking import Looker
     from .operators import CaptureTracer
 
 
 class Memory:
-    """`contents` maps the first tensor of a memory to the node that has what is in it now."""
+    """`contents` maps the first tensor of a memory to a node that has what is in it now; `current`
+    maps a base to one that has its history too."""
 
     def __init__(self, tracer: CaptureTracer, changed: Callable[[], None]) -> None:
         self.tracer, self.changed = tracer, changed
         self.contents: dict[Node, Node] = {}
-        self.writes: dict[Node, list[int]] = {}  # the steps that wrote it
+        self.current: dict[Node, Node] = {}
+        self.writes: dict[Node, list[int]] = {}  # the steps that wrote a memory
+        self.recorded: set[Node] = set()  # bases with a new history
+        self.first_recorded: int | None = None  # the first step that gave an input one
+        self.tape_saw: set[Node] = set()  # memories written while recording
+        self.unrecorded: dict[Node, int] = {}  # views made under no_grad, and at which step
+        self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
         self._views: dict[tuple[Node, Node], Node] = {}
+
+    # ---- reading ----
 
     def read(self, node: Node) -> Node:
         """The node that has the present contents of the tensor `node`."""
-        root = memory_of(node)
-        now = self.contents.get(root)
-        if now is None:
-            return node
-        if mode.grad and meta_of(root).requires_grad:
-            raise Break("inplace-operator", name="of a tensor that requires grad", pure="add")
-        return self._seen_through(node, root, now)
+        if mode.grad and self.requires_grad(node):
+            self._check_recorded(node)
+        base = base_of(node)
+        now = self.current.get(base)
+        return node if now is None else self._seen_through(node, base, now)
 
-    def _seen_through(self, node: Node, root: Node, now: Node) -> Node:
-        """The view `node`, of `now` instead of `root`."""
-        if node is root:
+    def requires_grad(self, node: Node) -> bool:
+        """Does the tensor require grad by now? A view does when its base does."""
+        base = base_of(node)
+        wanted = base in self.recorded or meta_of(base).requires_grad
+        return wanted and meta_of(node).dtype.is_floating_point
+
+    def note(self, node: Node) -> None:
+        """A detached tensor was made: a base of its own."""
+        root, source = memory_of(node), view_source(node)
+        self._detached.setdefault(root, []).append(node)
+        if root in self.contents and source is not None:
+            self.current[node] = self._emit(node.target, (self.read(source),))
+
+    def _check_recorded(self, node: Node) -> None:
+        """Raises Break, where it was made, for a view whose history only eager mode knows."""
+        view = self.made_unrecorded(node)
+        if view is not None:
+            stop = Break("grad-mode", name=view.target_name, what="grad mode")
+            stop.step = self.unrecorded[view]
+            raise stop
+
+    def made_unrecorded(self, node: Node) -> Node | None:
+        """The view between the tensor and its base that was made where nothing is recorded."""
+        base, view = base_of(node), node
+        while view is not base and view not in self.unrecorded:
+            source = view_source(view)
+            assert source is not None
+            view = source
+        return view if view in self.unrecorded else None
+
+    def _seen_through(self, node: Node, base: Node, now: Node) -> Node:
+        """The view `node`, of `now` instead of `base`."""
+        if node is base:
             return now
         view = self._views.get((node, now))
         if view is None:
             source = view_source(node)
             assert source is not None
-            given = self._seen_through(source, root, now)
-            args = (given, *node.args[1:])
-            view = self._views[node, now] = self._emit(node.target, args, dict(node.kwargs))
+            given = self._seen_through(source, base, now)
+            view = self._emit(node.target, (given, *node.args[1:]), dict(node.kwargs))
+            self._views[node, now] = view
         return view
+
+    # ---- writing ----
 
     def write(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
         """Run the in-place operator `op`; the written node is its first argument.
@@ -73,159 +110,172 @@ class Memory:
         """
         op.bind(args, kwargs)
         target: Node = args[0]
-        root = memory_of(target)
-        self._check(op, target, root, [*_nodes_in((args[1:], kwargs))])
+        root, base = memory_of(target), base_of(target)
+        others = [*_nodes_in((args[1:], kwargs))]
+        recorded = mode.grad and any(map(self.requires_grad, (target, *others)))
+        recorded &= meta_of(target).dtype.is_floating_point
+        self._check(op, target, others, recorded)
         op.meta(*map_nodes(args, meta_of), **map_nodes(kwargs, meta_of))
-        assert op.functional is not None
-        read_args = map_nodes(args, self.read)
-        read_kwargs = map_nodes(kwargs, self.read)
+        read_args, read_kwargs = map_nodes(args, self.read), map_nodes(kwargs, self.read)
         self.changed()
-        value = self._emit(op.functional, read_args, read_kwargs)
-        value = self._like(target, self.read(target), value)
-        while target is not root:
-            target, value = self._one_view_up(target, value)
-        self.contents[root] = value
+        if recorded and memory_of(read_args[0]).op == "placeholder":  # which the tape may save
+            read_args = (self._emit(OPS["clone"], (read_args[0],)), *read_args[1:])
+        value = self._value(op, target, read_args, read_kwargs, recorded)
+        self._spread(root, base, self._whole(base, target, value), recorded)
         self.writes.setdefault(root, []).append(self.tracer.step)
-        return args[0]
+        if mode.grad:
+            self.tape_saw.add(root)
+        return target
 
-    def _check(self, op: Op, target: Node, root: Node, others: list[Node]) -> None:
+    def _check(self, op: Op, target: Node, others: list[Node], recorded: bool) -> None:
         stop = Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
-        given = any(meta_of(node).requires_grad for node in (root, *others))
-        if mode.grad and (given or self._recorded()):
-            raise stop
-        if not is_dense(meta_of(root).shape, meta_of(root).stride):
-            raise stop
-        for other in others:  # eager refuses what overlaps, which depends on where the parts lie
-            if memory_of(other) is root and other is not target:
+        root = memory_of(target)
+        if root.op == "placeholder":
+            meta = meta_of(root)
+            if overlaps_itself(meta.shape, meta.stride):
                 raise stop
+            own = recorded and base_of(target) is root
+            if own and not takes_writes(self.input(root).value, True):
+                raise stop  # a leaf: eager refuses
+        if recorded:
+            self._check_recorded(target)
+            if not self.tracer.modes.entry["grad"]:
+                raise Break("grad-mode", name=op.name, what="grad mode")
+            assert op.functional is not None
+            if not op.functional.derivatives and op.functional.kind not in MAKES_ANEW:
+                raise Break("no-derivative", name=op.name)
+        self._check_overlap(target, others, stop)
 
-    def _recorded(self) -> bool:
-        """Was there an operator whose gradient may be asked for?"""
-        return any(meta_of(n).requires_grad and not n.target.alias for n in self.tracer.graph.calls)
+    def _check_overlap(self, target: Node, others: list[Node], stop: Break) -> None:
+        """Raises what eager does where an operand is another part of the written memory."""
+        root = memory_of(target)
+        shared = [n for n in others if memory_of(n) is root and n is not target]
+        if not shared:
+            return
+        if any(node.symbolic for node in (root, target, *shared)):
+            raise stop
+        arrays: dict[Node, Any] = {}
+        check_overlap(shown_array(target, arrays), [shown_array(n, arrays) for n in shared])
 
-    def _like(self, target: Node, before: Node, value: Node) -> Node:
-        """`value` in the layout and type of the tensor that is written."""
-        if _form(meta_of(value)) == _form(meta_of(target)):
+    def _value(
+        self, op: Op, target: Node, args: tuple, kwargs: dict[str, Any], recorded: bool
+    ) -> Node:
+        """What the written tensor contains afterwards, in its type and sizes."""
+        assert op.functional is not None
+        value = self.tracer.emit(op.functional, args, kwargs)
+        fits = meta_of(value).dtype is meta_of(target).dtype
+        if fits and not (recorded and op.functional.kind in MAKES_ANEW):
             return value
-        return self._emit(OPS["copy"], (before, value), {})
+        before = args[0] if isinstance(args[0], Node) else self.read(target)
+        return self._emit(OPS["copy"], (before, value))
 
-    def _one_view_up(self, view: Node, value: Node) -> tuple[Node, Node]:
-        """What the tensor that `view` shows a part of contains, when the view contains `value`."""
-        source = view_source(view)
-        assert source is not None
-        before = self.read(source)
-        whole = self._undo(view, before, value)
-        return source, self._like(source, before, whole)
-
-    def _undo(self, view: Node, before: Node, value: Node) -> Node:
-        name, rest = view.target_name, view.args[1:]
-        shape = tuple(meta_of(before).shape)
-        if name in ("select", "slice"):
-            return self._emit(OPS[f"{name}_scatter"], (before, value, *rest), dict(view.kwargs))
-        if name == "detach":
+    def _whole(self, base: Node, target: Node, value: Node) -> Node:
+        """What `base` contains when `target`, a view of it, contains `value`."""
+        while target is not base:
+            source = view_source(target)
+            assert source is not None
+            value = undo(self._emit, target, self.read_quietly(source), value)
+            target = source
+        before = self.current.get(base, base)
+        if form(meta_of(value)) == form(OPS["clone"].meta(meta_of(base))):
             return value
-        if name == "transpose":
-            return self._emit(OPS[name], (value, *rest), dict(view.kwargs))
-        if name == "permute":
-            places = [place % len(shape) for place in _argument(view, "dims", 1)]
-            back = tuple(places.index(axis) for axis in range(len(shape)))
-            return self._emit(OPS[name], (value, back), {})
-        if name in ("view", "squeeze", "unsqueeze"):
-            return self._emit(OPS["view"], (value, shape), {})
-        raise Break("inplace-operator", name=f"on what {name} gives", pure="where")
+        return self._emit(OPS["copy"], (before, value))
 
-    def _emit(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
-        return self.tracer.emit(op, args, kwargs)
+    def read_quietly(self, node: Node) -> Node:
+        """The contents of a tensor that is only read in order to write a part of it."""
+        base = base_of(node)
+        return self._seen_through(node, base, self.current.get(base, base))
+
+    def _spread(self, root: Node, base: Node, whole: Node, recorded: bool) -> None:
+        """`base` was written: all bases of the memory have new values."""
+        contents = whole if base is root else self._whole(root, base, whole)
+        for other in (root, *self._detached.get(root, ())):
+            if other is base and recorded:
+                self.current[base] = whole
+                self.recorded.add(base)
+                if base.op == "placeholder" and self.first_recorded is None:
+                    self.first_recorded = self.tracer.step
+            else:
+                values = whole if other is base else self._seen_through(other, root, contents)
+                self.current[other] = self._with_history(other, values)
+        self.contents[root] = contents
+
+    def _with_history(self, base: Node, values: Node) -> Node:
+        """New values, while the history of `base` stays what it was."""
+        wanted, entry = self.requires_grad(base), self.tracer.modes.entry["grad"]
+        if wanted and entry:
+            values = self._emit(OPS["_stop_gradient"], (values,))
+            return self._emit(OPS["_with_history"], (self.current.get(base, base), values))
+        if meta_of(values).requires_grad and entry:
+            return self._emit(OPS["_stop_gradient"], (values,))
+        values.meta = meta_of(values).with_grad(wanted)
+        return values
+
+    def _emit(self, op: Op, args: tuple, kwargs: dict[str, Any] | None = None) -> Node:
+        """A node of the graph that no instruction of the user's asked for."""
+        node = Tracer.call(self.tracer, op, args, kwargs or {})
+        given = any(meta_of(n).requires_grad for n in node.all_input_nodes)
+        wanted = given and bool(op.derivatives) and meta_of(node).dtype.is_floating_point
+        node.meta = meta_of(node).with_grad(wanted)
+        return node
+
+    def view(self, op: Op, source: Node, rest: tuple) -> Node:
+        """A view of an input that exists as an input already."""
+        node = Tracer.call(self.tracer, op, (source, *rest), {})
+        wanted = meta_of(source).requires_grad and meta_of(node).dtype.is_floating_point
+        node.meta = meta_of(node).with_grad(wanted)
+        return node
+
+    def input(self, root: Node) -> TensorVariable:
+        """The tensor from outside that the first node of a memory stands for."""
+        return self.tracer.stand_ins[root].variable
 
     # ---- the end of the region ----
 
     def shown(self, node: Node) -> Node:
         """The node to output for a tensor: a part of an input stays one, and is overwritten."""
-        return node if memory_of(node).op == "placeholder" else self.read(node)
+        root = memory_of(node)
+        self._check_shown(node, root)
+        if root.op == "placeholder" or root not in self.contents:
+            return node
+        now = self.current[root]
+        if now.target.alias or now.target.compose is not None:  # no tensor of its own
+            now = self.current[root] = self._emit(OPS["clone"], (now,))
+        return self._seen_through(node, root, now)
 
-    def overwritten(self) -> Iterator[tuple[Node, Node, int]]:
-        """The inputs that were written: each with what has its new contents, and how often."""
+    def _check_shown(self, node: Node, root: Node) -> None:
+        """Raises Break for a view whose history is not just that it has none."""
+        view = self.made_unrecorded(node)
+        if view is None:
+            return
+        if root.op == "placeholder":  # the tape will tell it of what is written
+            told = self.first_recorded is not None and self.first_recorded < self.unrecorded[view]
+        else:
+            told = base_of(node) in self.recorded
+        if told or view is not node and self.requires_grad(node):
+            self._check_recorded(node)
+
+    def overwritten(self) -> Iterator[tuple[Node, Node, int, bool]]:
+        """The inputs that were written: each with what has its new contents, how often, and whether
+        that is for the tape to see."""
         for root, now in self.contents.items():
             if root.op == "placeholder":
-                yield root, now, len(self.writes[root])
+                recorded = root in self.recorded
+                contents = self.current[root] if recorded else now
+                yield root, contents, len(self.writes[root]), recorded
 
     def written_inside(self, node: Node) -> Node | None:
         """The first tensor of the memory of `node`, if it was made and written in the region."""
         root = memory_of(node)
         return root if root in self.contents and root.op != "placeholder" else None
 
+    def own_history(self, node: Node) -> Node | None:
+        """The base of `node`, if it is a detached one that got a history by being written."""
+        base = base_of(node)
+        return base if base in self.recorded and base is not memory_of(node) else None
+
     def home(self, root: Node) -> str:
-        return self.tracer.stand_ins[root].variable.home
-
-    def finish(self, looker: Looker) -> None:
-        """Guards under which writing an input changes nothing else. Raises Break, at the step of
-        the first write, where it would."""
-        for root, _, _ in self.overwritten():
-            written = self.tracer.stand_ins[root].variable
-            others = [t for t in looker.tensors if t is not written]
-            free = writable(written.value) and apart(written.value, *(t.value for t in others))
-            if self._recorded() or not free:
-                stop = Break("inplace-operator", name="of an input", pure="add")
-                stop.step = self.writes[root][0]
-                raise stop
-            if not mode.inference:
-                looker.recordable(written, self.writes[root][0])
-            _guard_writable(looker, written)
-            if others:
-                _guard_apart(looker, written, others)
-
-
-def _guard_apart(looker: Looker, written: TensorVariable, others: list[TensorVariable]) -> None:
-    assert written.source is not None
-    name, homes = written.source.name, ", ".join(t.home for t in others)
-    words = f"{name!r} is written, and shares memory with another tensor now"
-    code = f"apart({written.home}, {homes})"
-    expected = "memory of its own"
-    looker.builder.add(
-        kinds.condition("NO_TENSOR_ALIASING", name, code, written.home, expected, words, None)
-    )
-
-
-def _guard_writable(looker: Looker, written: TensorVariable) -> None:
-    assert written.source is not None
-    name, home = written.source.name, written.home
-    code = f"{looker.builder.constant(writable, 'writable')}({home})"
-    words = f"{name!r} is a view of a tensor that requires grad now"
-    expected = "no view of what requires grad"
-    looker.builder.add(kinds.condition("TENSOR_MATCH", name, code, home, expected, words, None))
-
-
-def writable(tensor: Tensor) -> bool:
-    """Can no gradient be wanted of what the tensor is a view of?"""
-    return tensor._base is None or not tensor._base._requires_grad
-
-
-def apart(written: Tensor, *others: Tensor) -> bool:
-    """Does no other tensor show any of the memory of the one that is written?"""
-    array = written.array
-    return not any(np.may_share_memory(array, other.array) for other in others)
-
-
-def overwrite(tensor: Tensor, contents: Tensor, writes: int) -> None:
-    """What so many in-place operators did to an input in a region, at its end."""
-    with no_grad():
-        tensor.copy_(contents)
-    written(tensor, writes - 1)
-
-
-def written(tensor: Tensor, writes: int) -> None:
-    """The tensor was written so often before anybody could see it."""
-    storage_of(tensor).version += writes
-
-
-def _form(meta: TensorMeta) -> tuple:
-    """Type and layout; the stride of an axis of one element does not matter."""
-    strides = tuple(s for n, s in zip(meta.shape, meta.stride) if n != 1)
-    return tuple(meta.shape), strides, meta.dtype
-
-
-def _argument(node: Node, name: str, place: int) -> Any:
-    return node.args[place] if len(node.args) > place else node.kwargs[name]
+        return self.input(root).home
 
 
 def _nodes_in(value: Any) -> Iterator[Node]:

@@ -5,7 +5,8 @@ bytecode.  Out: the flags as they are at each operator, and at the end of the re
 Invariant: the real flags change while an operator is being written, for the lab's own code looks at
 them, and in the text of a variant, after the graph, if they are others than at its beginning.
 A graph runs under the flags of its beginning. So what is not to be recorded is cut off with
-`stop_gradient`; PyTorch puts calls of `_set_grad_enabled` in the graph.
+`_stop_gradient`, and what is written keeps its gradient by `_with_history`; PyTorch puts calls of
+`_set_grad_enabled` in the graph.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from ..dtypes import dtype
 from ..graph import Graph, Node, TensorMeta, map_nodes
 from ..ops import OPS, Op, Tracer
 from ..ops.arguments import check_arguments
-from ..ops.dispatch import interpreting
+from ..ops.dispatch import current, interpreting
 from ..tensor import Tensor
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
@@ -33,6 +33,7 @@ from .breaks import Break, WouldRaise, no_rule
 from .memory import Memory
 from .modes import Modes
 from .numbers import lifted
+from .overwriting import shared_view
 from .skipping import is_skipped
 from .variables import (
     Constant,
@@ -79,7 +80,9 @@ class Traced(Methods):
 
     @property
     def requires_grad(self) -> bool:
-        return self.meta.requires_grad
+        tracer = current()
+        assert isinstance(tracer, CaptureTracer)
+        return tracer.memory.requires_grad(self.node)
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
@@ -119,7 +122,6 @@ class CaptureTracer(Tracer):
     ) -> None:
         super().__init__(graph)
         self.memory, self.modes = Memory(self, changed), modes or Modes()
-        self.leaf_written = False  # a tensor that requires grad was changed in place
         self.stand_ins: dict[Node, Traced] = {}
         self.step = 0
         self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
@@ -134,11 +136,8 @@ class CaptureTracer(Tracer):
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
         if op.mutates:
-            self.leaf_written |= args[0].requires_grad
-            self._check_writes(op)
             self.memory.write(op, _nodes(args), _nodes(kwargs))
             return args[0]
-        self._check_writes(op)
         # A view is of the tensor itself, whatever is in it now.
         read = _itself if op.alias else self.memory.read
         result = super().call(op, map_nodes(_nodes(args), read), map_nodes(_nodes(kwargs), read))
@@ -147,6 +146,8 @@ class CaptureTracer(Tracer):
             result = super().call(op, (result,), {})
         self.steps[result] = self.step
         meta = result.meta = self._with_grad(op, result)
+        if op.kind == "detach":
+            self.memory.note(result)
         return self.stand_in(result, TensorVariable(meta, result))
 
     def emit(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
@@ -164,25 +165,20 @@ class CaptureTracer(Tracer):
             self.stand_ins[node] = Traced(node, variable)
         return self.stand_ins[node]
 
-    def _check_writes(self, op: Op) -> None:
-        """What a no_grad block wrote into a tensor is still that tensor's, whose gradient an
-        operator after it may be asked for."""
-        if self.modes.changed and self.leaf_written:
-            stop = Break("grad-mode", name=op.name, what="grad mode")
-            stop.step = self.modes.switched
-            raise stop
-
     def _is_cut_off(self, op: Op, node: Node) -> bool:
         """Would it be recorded under the flags of the region's beginning, and is not to be?
 
         Raises Break for what a graph cannot do under those."""
-        inputs = any(n.meta is not None and n.meta.requires_grad for n in node.all_input_nodes)
+        inputs = any(map(self.memory.requires_grad, node.all_input_nodes))
         assert node.meta is not None
         if mode.inference != self.modes.entry["inference"]:
             raise Break("grad-mode", name=op.name, what="inference mode")
+        if op.kind == "view" and self.modes.entry["grad"] and not mode.grad:
+            self.memory.unrecorded[node] = self.step
+            return False
         if not inputs or not node.meta.dtype.is_floating_point or op.kind in UNRECORDED:
             return False
-        if op.alias or op.opaque or mode.grad:
+        if op.opaque or mode.grad:
             stop = Break("grad-mode", name=op.name, what="grad mode")
             stop.step = self.modes.switched if mode.grad else None  # the next region may record it
             raise stop
@@ -234,6 +230,7 @@ class OperatorCalls:
         self.modes = Modes()
         self.tracer = CaptureTracer(Graph(), lambda: vm.changed(), self.modes)
         self.placeholders: list[TensorVariable] = []
+        self.shared: set[int] = set()  # the bases whose views are read as such, by their ids
 
     def method(
         self,
@@ -323,6 +320,8 @@ class OperatorCalls:
 
     def _node(self, tensor: TensorVariable) -> Node:
         """A tensor's node; an input gets its placeholder when the first operator reads it."""
+        if tensor.node is None and id(tensor.value._base) in self.shared:
+            tensor.node = self._view_of_base(tensor)
         if tensor.node is None:
             assert tensor.source is not None
             graph = self.tracer.graph
@@ -338,3 +337,12 @@ class OperatorCalls:
                     )
             self.placeholders.append(tensor)
         return tensor.node
+
+    def _view_of_base(self, tensor: TensorVariable) -> Node:
+        """Another view of the same base is written, or the base is: both are read through it."""
+        assert tensor.source is not None
+        looker = self.vm.looker
+        base = self.vm.look(looker.lazy(tensor.source.attribute("_base"), tensor.value._base))
+        assert isinstance(base, TensorVariable)
+        node = self.tracer.stand_in(self._node(base), base).node
+        return shared_view(self.tracer.memory, looker, tensor, node)

@@ -25,9 +25,17 @@ from .frames import NULL, UNBOUND, Frame, Stop, leave
 from .interpreter import Interpreter
 from .interpreter.letting_go import half_done
 from .leaving import Leaving
-from .memory import apart, overwrite, written
 from .numbers import NOTHING_VARIES, Numbers, Varying
 from .operators import CaptureTracer
+from .overwriting import (
+    SharedBase,
+    apart,
+    finish,
+    overwrite,
+    overwrite_recorded,
+    unrecord,
+    written,
+)
 from .skipping import CaptureAgain
 from .variables import NumberVariable, TensorVariable
 from .watch import Watch
@@ -43,7 +51,9 @@ RESERVED = {
     "mode": mode,
     "usual": usual,
     "overwrite": overwrite,
+    "overwrite_recorded": overwrite_recorded,
     "written": written,
+    "unrecord": unrecord,
     "apart": apart,
     "dtypes": dtypes,
     "graph": None,
@@ -125,12 +135,16 @@ def capture(
     `varying` names values that were other ones at other times.
     """
     halt: Break | None = None
+    shared: set[int] = set()  # bases whose views are read as such
     while True:
         builder = GuardBuilder(RESERVED)
         _global_state(builder)
         vm = Interpreter(function, values, builder, frames, varying, halt)
+        vm.operators.shared = shared
         try:
             return _region(vm)
+        except SharedBase as again:
+            shared.add(again.base)
         except CaptureAgain:
             halt = None
         except Break as late:
@@ -173,9 +187,9 @@ def _region(vm: Interpreter) -> Region:
         last = _stop(vm, way_out, stop)
     _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
     vm.looker.finish()
-    vm.operators.tracer.memory.finish(vm.looker)
+    finish(vm.operators.tracer.memory, vm.looker)
     module, inputs, call = _graph(vm, way_out)
-    body = [*call, *way_out.lines, last]
+    body = [*call, *way_out.first, *way_out.lines, last]
     builder.origin = None  # what a backend assumes has no instruction of its own
     region = Region(builder, vm.parameters, module, inputs, stop, body, catches=vm.catches)
     region.numbers, region.strict = vm.looker.numbers, vm.strict
@@ -228,7 +242,9 @@ def _graph(vm: Interpreter, way_out: Leaving) -> tuple[GraphModule | None, list[
     results = ", ".join(way_out.outputs.values()) + ("," if len(nodes) == 1 else "")
     inputs: list[NumberVariable | TensorVariable] = [*numbers, *used]
     call = f"{results} = graph({', '.join(given.home for given in inputs)})"
-    return GraphModule(graph, name=vm.function.__name__), [given.value for given in inputs], [call]
+    overwritten = frozenset(root.name for root, *_ in vm.operators.tracer.memory.overwritten())
+    module = GraphModule(graph, name=vm.function.__name__, overwritten=overwritten)
+    return module, [given.value for given in inputs], [call]
 
 
 def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: int | None) -> None:

@@ -101,6 +101,7 @@ rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a),
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
 rule("clone", "input", lambda dtype, a, contiguous=False: a)
 rule("_stop_gradient", "input", lambda dtype, a: a)
+rule("_with_history", "values", lambda dtype, a, input: a)
 rule("_to_copy", "input", lambda _, a, dtype: ops.to_dtype(a, dtype))
 rule(
     "copy", "src", lambda _, a, input: ops.to_dtype(a, input.meta.dtype)

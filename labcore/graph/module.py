@@ -22,13 +22,19 @@ class GraphModule:
     """`forward(*placeholders)` runs the graph; `code` is its readable Python; `attrs` its
     constants.
 
-    forward returns what the graph's output says: from capture always a tuple.
+    forward returns what the graph's output says: from capture always a tuple. `overwritten` names
+    the placeholders whose tensors are written after each call: their contents are not to be kept.
     """
 
     def __init__(
-        self, graph: Graph, attrs: dict[str, Any] | None = None, name: str = "GraphModule"
+        self,
+        graph: Graph,
+        attrs: dict[str, Any] | None = None,
+        name: str = "GraphModule",
+        overwritten: frozenset[str] = frozenset(),
     ) -> None:
         self.graph, self.attrs, self.name = graph, dict(attrs or {}), name
+        self.overwritten = overwritten
         self._forward: Any = None
 
     def __getattr__(self, key: str) -> Any:

@@ -61,6 +61,15 @@ clone = _copy_op("clone", _clone_meta)
 to_copy = _copy_op("_to_copy", _to_meta)
 
 
+# In a graph, for what was written where nothing is recorded: other numbers, the same history.
+with_history = register(
+    "_with_history",
+    "pointwise",
+    lambda input, values: values,
+    lambda input, values: values,
+)
+
+
 # In a graph, under no_grad: what it gives is no longer connected with what it was computed from.
 stop_gradient = register(
     "_stop_gradient", "factory", lambda input: input, lambda input: input.with_grad(False)

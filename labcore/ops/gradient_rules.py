@@ -140,6 +140,7 @@ derivative("clone", input=lambda grad: grad)
 derivative("_to_copy", input=lambda grad: grad)
 derivative("to", input=lambda grad: grad)
 derivative("contiguous", input=lambda grad: grad)
+derivative("_with_history", input=lambda grad: grad)
 derivative("copy", input=lambda grad: ops.zeros_like(grad), src=lambda grad: grad)
 
 # ---- reductions ---------------------------------------------------------------------------------

@@ -44,7 +44,7 @@ def _check_shape(input: TensorMeta, shape: tuple[int, ...]) -> None:
         )
 
 
-def _check_overlap(target: ndarray, operands: Any) -> None:
+def check_overlap(target: ndarray, operands: Any) -> None:
     """Raise RuntimeError when an operand is another, overlapping part of the written memory."""
     for operand in operands:
         if not isinstance(operand, ndarray) or not np.may_share_memory(target, operand):
@@ -83,12 +83,12 @@ def _twin(functional: Op) -> Op:
             and len(args) + 1 == arity
             and is_direct(input, args[0] if args else input, direct)
         ):
-            _check_overlap(input, args)
+            check_overlap(input, args)
             return quiet.run(ufunc, input, *args, out=input)
         checked(
             *meta_of((input, *args)), **{name: meta_of(value) for name, value in kwargs.items()}
         )
-        _check_overlap(input, (*args, *kwargs.values()))
+        check_overlap(input, (*args, *kwargs.values()))
         with np.errstate(all="ignore"):
             np.copyto(input, functional.kernel(input, *args, **kwargs), casting="unsafe")
         return input
@@ -139,7 +139,7 @@ def _copy_into_meta(input: TensorMeta, src: TensorMeta) -> TensorMeta:
 
 def _copy_into_kernel(input: ndarray, src: ndarray) -> ndarray:
     copy_into.meta(meta_of(input), meta_of(src))
-    _check_overlap(input, (src,))
+    check_overlap(input, (src,))
     with np.errstate(all="ignore"):
         np.copyto(input, src, casting="unsafe")
     return input

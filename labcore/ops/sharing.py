@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..graph import Node, TensorMeta, map_nodes
 from ..shapes import surely_equal
 
@@ -29,6 +31,36 @@ def memory_of(node: Node) -> Node:
     """The first tensor of a chain of views; the node itself when it is no view."""
     source = view_source(node)
     return node if source is None else memory_of(source)
+
+
+def base_of(node: Node) -> Node:
+    """What the tape calls the base of a view: it goes no further than to a detached tensor."""
+    source = view_source(node)
+    return node if source is None or node.target.kind == "detach" else base_of(source)
+
+
+def handed_on(node: Node) -> Node | None:
+    """The node whose very numbers this one gives out, under another history."""
+    if node.op != "call_function":
+        return None
+    place = {"_stop_gradient": 0, "_with_history": 1}.get(node.target.name)
+    return None if place is None else node.args[place]
+
+
+def shown_array(node: Node, arrays: dict[Node, np.ndarray]) -> np.ndarray:
+    """An array that lies in the memory of a node as the tensor does, without contents. `arrays` has
+    those of the first tensors of memories."""
+    source = view_source(node)
+    if source is not None:
+        shown = shown_array(source, arrays)
+        found: np.ndarray = node.target.kernel(shown, *node.args[1:], **node.kwargs)
+        return found
+    if node not in arrays:
+        meta = meta_of(node)
+        steps = [step * meta.dtype.itemsize for step in meta.stride]
+        one = np.empty(1, meta.dtype.numpy)
+        arrays[node] = np.lib.stride_tricks.as_strided(one, meta.shape, steps)
+    return arrays[node]
 
 
 def same_view_above(node: Node) -> Node | None:

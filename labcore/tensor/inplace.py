@@ -25,7 +25,8 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     """Run an in-place operator."""
     target: Tensor = args[0]
     base = target._base
-    recording = mode.grad and (needs_grad or (base is not None and base._requires_grad))
+    recording = mode.grad and target.dtype.is_floating_point
+    recording = recording and (needs_grad or base is not None and base._requires_grad)
     if recording:
         _check(target)
     storage = storage_of(target)
@@ -38,7 +39,7 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
         assert op.functional is not None
         node, plan = prepare(op.functional, args, overwrites=True)
     op.kernel(*raw)
-    storage.version += 1
+    storage.writes += 1
     if recording:
         if base is not None:
             slices = CopySlices(base, target._view[0], node)

@@ -22,7 +22,7 @@ from .tensor import Tensor, storage_of, wrap
 class Saved:
     """A value kept for the backward: its memory, and the version it must still have."""
 
-    __slots__ = ("array", "storage", "version")
+    __slots__ = ("array", "storage", "writes")
 
     def __init__(self, array: np.ndarray, storage: Storage) -> None:
         if storage.inference:
@@ -32,18 +32,19 @@ class Saved:
                 "this, you can make a clone to get a normal tensor and use it in autograd, or "
                 "use `torch.no_grad()` instead of `torch.inference_mode()`."
             )
-        self.array, self.storage, self.version = array, storage, storage.version
+        self.array, self.storage, self.writes = array, storage, storage.writes
 
     def value(self, source: str) -> Tensor:
         """The tensor, without history. `source` is the node it came from, for the error."""
         tensor = wrap(self.array)
         tensor._storage = self.storage
-        if self.storage.version != self.version:
+        if self.storage.writes != self.writes:
+            expected = self.storage.unseen + self.writes
             raise RuntimeError(
                 "one of the variables needed for gradient computation has been modified by an "
                 f"inplace operation: [torch.{tensor.dtype.title}Tensor "
                 f"{list(tensor.shape)}]{source} is at version {self.storage.version}; expected "
-                f"version {self.version} instead. Save a copy with .clone() before the in-place "
+                f"version {expected} instead. Save a copy with .clone() before the in-place "
                 "operation, or use the operator that writes a new tensor."
             )
         return tensor

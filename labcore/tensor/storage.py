@@ -18,17 +18,23 @@ from labcore import devices
 class Storage:
     """Flat memory of one element type, with its version counter."""
 
-    __slots__ = ("_array", "_memory", "inference", "version")
+    __slots__ = ("_array", "_memory", "inference", "unseen", "writes")
 
     device = devices.cpu
 
     def __init__(self, array: np.ndarray, inference: bool = False) -> None:
         self._array = array
         self._memory: np.ndarray | None = None  # flat; made when somebody asks
-        self.version = 0
+        self.writes = 0
+        self.unseen = 0  # further ones, before anybody could save the tensor for a backward
         self.inference = (
             inference  # made under inference_mode: no versions, so never saved for a backward
         )
+
+    @property
+    def version(self) -> int:
+        """How often it was written."""
+        return self.writes + self.unseen
 
     @property
     def memory(self) -> np.ndarray:

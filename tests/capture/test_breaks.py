@@ -208,10 +208,7 @@ CASES = {
     ],
     "mutation": [writes_method],
     "varying-number": [spells],
-    "inplace-operator": [
-        lambda x: (x * WEIGHT).add_(1),
-        lambda x: (x * WEIGHT, x.clone().relu_())[1],
-    ],
+    "inplace-operator": [lambda x: (WHOLE.mul_(1), TWIN + x)[1]],
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
     "disabled-call": [lambda x: lookup(x) * 2],
     "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],
@@ -244,6 +241,8 @@ ALSO = {
 
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
+WHOLE = torch.ones(4)
+TWIN = WHOLE.detach()
 ERROR = RuntimeError("made before")
 PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
 

@@ -109,7 +109,7 @@ def written(x, w):
 
 
 CASES = [
-    (written, 3),
+    (written, 1),
     (block, 1),
     (nested, 1),
     (decorated, 1),

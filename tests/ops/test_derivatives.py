@@ -164,7 +164,8 @@ def test_rule(case):
 
 def test_every_rule_has_a_case():
     tried = {name for name, _, _ in CASES}
-    assert {name for name, op in ops.OPS.items() if op.derivatives} == tried
+    untrue = {"_with_history"}  # its gradient is another tensor's
+    assert {name for name, op in ops.OPS.items() if op.derivatives} - untrue == tried
 
 
 def test_operators_without_slope_have_no_rule():

@@ -1,0 +1,145 @@
+"""Writes in place, through views, on inputs, on what requires grad: values, who shares memory, what
+the tape says, and gradients, as in eager mode on every backend."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, strategies
+
+import labcore as torch
+from labcore.compiler import compile as lab_compile
+from labcore.compiler._dynamo.testing import CompileCounter
+
+from .mutation import Program, check, generate
+
+BACKENDS = ["eager", "aot_eager", "inductor"]
+PLAIN, TRAINED, LEAF = (False, False, True), (True, True, True), (True, False, True)
+
+
+def program(body, inputs="x, y = base, other", wanted=TRAINED, leaf=False):
+    lines = "".join(f"    {line}\n" for line in body.split("; "))
+    return Program(f"def program(x, y, c, k):\n{lines}", inputs, wanted, leaf)
+
+
+OVERLAP, TWICE = "x, y = base[:3], base[1:]", "x, y = base, base"
+NO_GRAD = "with torch.no_grad(): "
+WHOLE = {  # one graph each
+    "non_leaf": program("z = x * k; z += 1; z.mul_(z); return z,"),
+    "becomes_part_of_the_history": program("z = y * 0; z.add_(x * k); return z,", wanted=LEAF),
+    "view_of_a_view": program("z = x * k; z.T[1:][0].mul_(c); v = z[1:]; v[0] = 7; return z, v"),
+    "views_made_before": program("z = x * k; a = z[0]; b = z.T; b.neg_(); return a, b, z"),
+    "filled": program("z = x * k; z[1:].zero_(); z[0].fill_(2); return z,"),
+    "copied": program("z = x * k; z.copy_(y); z[0].copy_(z[1]); return z,"),
+    "columns": program("z = x * k; z[:, 0].copy_(z[:, 1]); return z,"),
+    "input": program("x.mul_(k); x += y; return x * 2,"),
+    "input_without_gradient": program("x.mul_(k); return x[0],", wanted=PLAIN),
+    "through_an_input's_view": program("x[1:].mul_(k); x.T[0].add_(1); return x,"),
+    "input_is_a_view": program("x.mul_(k); return x,", "x, y = base[1:], other"),
+    "view_of_no_dense_memory": program("x.mul_(k); return x + 1,", "x, y = base[:, 1:], other"),
+    "written_and_kept_value": program("z = x * k; x.add_(1); return x,"),
+    "same_tensor_twice": program("x.mul_(k); return y + 1,", TWICE),
+    "overlapping_slices": program("x.mul_(k); return y * 1, x", OVERLAP),
+    "overlapping_slices_both": program("x.mul_(k); y.add_(x.clone()); return x + y,", OVERLAP),
+    "view_and_base": program("x.mul_(k); y[0] = 3; return x + 1,", "x, y = base[1:], base"),
+    "transposed_twin": program("x.mul_(k); return y.sum(),", "x, y = base, base.T"),
+    "output_is_input": program("return x, x[1:], x.detach()"),
+    "outputs_alias_each_other": program("z = x * k; z += 1; return z, z[0], z, z.T"),
+    "detached": program("d = x.detach(); d.mul_(2); return d, x * k", wanted=PLAIN),
+    "detached_from_a_history": program("z = x * k; d = z.detach(); d.add_(1); return z, d, z * 2"),
+    "detached_with_its_own": program("d = x.detach(); d.mul_(k); return d, x * 2", wanted=LEAF),
+    "read_by_its_detached": program("z = x * k; d = z.detach(); z.mul_(2); return d * 1, z"),
+    "leaf_under_no_grad": program(NO_GRAD + "x -= 0.5 * y; return x * k,", wanted=LEAF, leaf=True),
+    "leaf_in_part": program(NO_GRAD + "x[0].zero_(); return x * k,", wanted=LEAF, leaf=True),
+    "non_leaf_under_no_grad": program("z = x * k; " + NO_GRAD + "z.mul_(3); return z, z * 2"),
+    "view_leaves_no_grad": program(NO_GRAD + "v = x[0]; return v, x + 1"),
+    "told": program("z = y * 0; z += x * k; return z * (1 + z.requires_grad),", wanted=LEAF),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", WHOLE)
+def test_like_eager(name, backend):
+    counter = CompileCounter()
+    check(WHOLE[name], backend, counter if backend == "eager" else None)
+    if backend == "eager":
+        assert counter.frame_count == 1
+
+
+REFUSED = {
+    "leaf": program("y = c + 1; x.add_(1); return y,", wanted=LEAF, leaf=True),
+    "view_of_a_leaf": program("x[0].add_(1); return x,", wanted=LEAF, leaf=True),
+    "overlapping_operand": program("z = x * k; z[1:].add_(z[:-1]); return z,"),
+    "made_in_no_grad": program("z = x * k; " + NO_GRAD + "v = z[0]; v.add_(1); return v,"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_eager_refuses(name):
+    check(REFUSED[name], "eager")
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_an_optimizer_step_is_one_graph_without_a_backward(backend):
+    def step(w, gradient):
+        with torch.no_grad():
+            w.sub_(gradient * 0.5)
+            w[0].mul_(2)
+
+    counter = CompileCounter()
+    compiled = lab_compile(step, backend=counter if backend == "eager" else backend)
+    w, gradient = torch.ones(2, 2, requires_grad=True), torch.ones(2, 2)
+    compiled(w, gradient)
+    assert w.tolist() == [[1.0, 1.0], [0.5, 0.5]] and w.is_leaf and w.requires_grad
+    assert w._version == 2
+    if backend == "eager":
+        assert counter.frame_count == 1
+
+
+def test_a_write_that_backward_finds_out():
+    """A compiled function has its own copy of what it needs, where eager mode would fail."""
+
+    def scaled(x, k):
+        y = x * k
+        x.add_(1)
+        return y
+
+    k = torch.tensor(3.0, requires_grad=True)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        scaled(torch.ones(2), k).sum().backward()
+    lab_compile(scaled, backend="aot_eager")(torch.ones(2), k).sum().backward()
+    assert k.grad.item() == 2
+
+
+def test_inputs_that_begin_to_share_memory():
+    def f(x, y):
+        x.mul_(2)
+        return y + 1
+
+    counter = CompileCounter()
+    compiled = lab_compile(f, backend=counter)
+    base = torch.arange(4.0)
+    assert compiled(torch.ones(3), torch.ones(3)).tolist() == [2, 2, 2]
+    assert compiled(base[1:], base[:3]).tolist() == [1, 3, 5]
+    assert compiled(base[:3], base[1:]).tolist() == [5, 9, 7]
+    assert compiled(base[1:], base[:3]).tolist() == [1, 9, 17]
+    assert counter.frame_count == 3
+
+
+@pytest.mark.fuzz
+@given(strategies.integers(0, 10**9), strategies.sampled_from(BACKENDS[:2]))
+def test_random_programs(seed, backend):
+    check(generate(seed), backend)
+
+
+@pytest.mark.parametrize("block", range(4))
+def test_many_random_programs(block):
+    """The same ones every time; each backend gets all of those that it is fast enough for."""
+    whole = 0
+    for seed in range(60 * block, 60 * (block + 1)):
+        counter = CompileCounter()
+        check(generate(seed), "eager", counter)
+        check(generate(seed), "aot_eager")
+        whole += counter.frame_count == 1
+        if seed % 10 == 0:
+            check(generate(seed), "inductor")
+    assert whole > 30
