@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ._svg import FAIL, INK, LINE, LIVE, PANEL, QUIET, SOFT, Picture, clip
+from ._svg import FAIL, INK, LINE, PANEL, QUIET, SOFT, TINTS, Picture, clip
 
 Json = dict[str, Any]
 WIDTH, PAD, ROW = 800, 16, 18
 MOST, BAR = 430, 30  # how wide the code may be, and a region's column
 LETTER = 7.3  # the width of a character of code
-SECOND = "#00657c"  # the other colour of regions
 FOLD, AROUND = 40, 1  # longer functions are folded; lines kept around what matters
 
 
@@ -38,7 +37,7 @@ def map_picture(trace: Json, summary: str) -> str:
         if y is not None:
             picture.rect(PAD + 40, y + 1, bars - PAD - 48, ROW - 2, 3, fill=SOFT[FAIL])
     for number, region in enumerate(trace["regions"]):
-        _region(picture, region, bars + BAR * columns[region["id"]], at, number % 2)
+        _region(picture, region, bars + BAR * columns[region["id"]], at, number)
     for row, y in zip(rows, at.values()):
         _line(picture, row, y, bars - PAD - 50)
     for number, stop in enumerate(trace["breaks"], 1):
@@ -103,10 +102,10 @@ def _place(stop: Json) -> tuple[int, int]:
 
 
 def _region(
-    picture: Picture, region: Json, x: float, at: dict[tuple[int, int], float], second: int
+    picture: Picture, region: Json, x: float, at: dict[tuple[int, int], float], number: int
 ) -> None:
     """A bar for each run of lines, joined by a thin line."""
-    ink, soft = (SECOND, "#e0edf0") if second else (LIVE, SOFT[LIVE])
+    ink, soft = TINTS[number % len(TINTS)]
     middle, before = x + (BAR - 8) / 2, 0.0
     for code, first, last in region["runs"]:
         found = [y for (c, line), y in at.items() if c == code and first <= abs(line) <= last]
@@ -152,7 +151,7 @@ def _reasons(picture: Picture, trace: Json, y: float) -> float:
         y += 22
     for number, region in enumerate(trace["regions"]):
         names = ", ".join(node["text"] for node in region["nodes"] if node["op"] == "call")
-        ink = SECOND if number % 2 else LIVE
+        ink, _ = TINTS[number % len(TINTS)]
         picture.text(PAD, y, region["id"], size=13, bold=True, fill=ink)
         picture.text(PAD + 28, y, region["code"], size=12, code=True, fill=LINE)
         told = clip(names or "no tensor operator", room - 40, 12)

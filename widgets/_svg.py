@@ -13,6 +13,17 @@ from html import escape
 INK, QUIET, LINE, PANEL, SUNK = "#1b1b1b", "#606060", "#959595", "#f6f6f6", "#ececec"
 READ, WRITE, LIVE, OK, FAIL = "#1a65c0", "#984f00", "#4a2a9c", "#0b5f4e", "#c4165f"
 SOFT = {LIVE: "#e9e5f3", OK: "#e1ecea", FAIL: "#faeaf1", READ: "#e6eff8", WRITE: "#f3eae1"}
+# Regions of one picture, each its own (--lab-id-1 to 8), with their soft fills.
+TINTS = (
+    (LIVE, SOFT[LIVE]),
+    ("#00657c", "#e0edef"),
+    ("#8a4b00", "#f1e9e0"),
+    ("#2d6a1f", "#e6ede4"),
+    ("#8c2a8c", "#f1e5f1"),
+    ("#1f56b8", "#e4ebf6"),
+    ("#635c00", "#ecebe0"),
+    ("#4a5560", "#e9ebec"),
+)
 MONO = "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 SANS = "system-ui, 'Segoe UI', 'DejaVu Sans', sans-serif"
 

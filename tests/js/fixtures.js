@@ -182,13 +182,23 @@ export function theater(...sizes) {
 export function matrix(...sizes) {
   const play = theater(...sizes);
   const columns = guards(0).map(({ kind }) => ({ kind, source: "x" }));
-  const cell = ({ text }, column) => ({ text, expected: text, column, place: { code: 0, line: 2 } });
+  const cell = ({ text }, column) => ({
+    text,
+    expected: text,
+    column,
+    place: { code: 0, line: 2 },
+  });
   const rows = Object.fromEntries(play.variants.map(({ id, guards: all }) => [id, all.map(cell)]));
   const made = play.variants.map(({ id, size }) => ({ id, size }));
   const whole = sizes.map((size, call) => {
     const known = made.filter(({ size: own }) => sizes.indexOf(own) < call);
     const told = ({ id, size: own }) => {
-      const failed = { held: 1, expected: `(${own},)`, actual: `(${size},)`, reason: "size mismatch" };
+      const failed = {
+        held: 1,
+        expected: `(${own},)`,
+        actual: `(${size},)`,
+        reason: "size mismatch",
+      };
       return [id, own === size ? { held: 3 } : failed];
     };
     return Object.fromEntries(known.map(told));

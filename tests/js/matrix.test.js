@@ -21,20 +21,23 @@ const states = (trace, st, variant, all = false) =>
 
 test("a beat is a call, a row that is asked, or an end", () => {
   const told = beatsOf(FOUR).map(({ kind, call, variant }) => `${call} ${kind} ${variant ?? ""}`);
-  assert.deepEqual(told.map((t) => t.trim()), [
-    "0 call",
-    "0 end",
-    "1 call",
-    "1 row 0/0",
-    "1 end",
-    "2 call",
-    "2 row 0/0",
-    "2 end",
-    "3 call",
-    "3 row 0/1",
-    "3 row 0/0",
-    "3 end",
-  ]);
+  assert.deepEqual(
+    told.map((t) => t.trim()),
+    [
+      "0 call",
+      "0 end",
+      "1 call",
+      "1 row 0/0",
+      "1 end",
+      "2 call",
+      "2 row 0/0",
+      "2 end",
+      "3 call",
+      "3 row 0/1",
+      "3 row 0/0",
+      "3 end",
+    ],
+  );
 });
 
 test("rows are asked in the order of the last use", () => {

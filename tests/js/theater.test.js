@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 
-import { narrate, outcomes, scored, stateAt } from "../../widgets/static/theater.js";
+import { narrate, stateAt } from "../../widgets/static/theater.js";
+import { outcomes, scored } from "../../widgets/static/theater_guesses.js";
 import { tongue } from "../../widgets/static/words.js";
 import { theater } from "./fixtures.js";
 

@@ -4,7 +4,7 @@
 
 import { h, own, put, text } from "./dom.js";
 import { code, counters, frame, slider, widget } from "./lab.js";
-import { narrate, question, roundAt, roundsBeat, rowsOf, stateAt } from "./map.js";
+import { narrate, question, roundAt, roundsBeat, rowsOf, stateAt, tintOf } from "./map.js";
 import { breakCard, regionCard } from "./map_cards.js";
 import { makeLanes, paintLanes } from "./map_lanes.js";
 import { player } from "./player.js";
@@ -35,6 +35,7 @@ function drawSource(host, trace, words, narrow, unfolded, unfold, hover) {
     const row = rows[n];
     put(element, { "data-line": row.line, "data-kind": row.kind });
     text(element.firstChild, row.kind === "line" ? row.line : "");
+    if (row.kind === "line") put(element.lastChild, { title: row.text.trim() || null });
     if (row.kind === "head") element.lastChild.append(words("called_here", { name: row.text }));
     if (row.kind === "fold") element.lastChild.append(foldButton(row, words, unfold));
     element.addEventListener("mouseenter", () => hover(row));
@@ -60,12 +61,27 @@ function foldButton(row, words, unfold) {
   return own(h("button", { type: "button", class: "bm-fold", onclick: open }, label));
 }
 
+const isCut = ({ lastChild: src }) => src.scrollWidth > src.clientWidth;
+
+/** The line that is looked at in full, where it is cut off at the lanes; room is kept for it where
+ *  any line is. */
+function paintFull(full, view, pointed) {
+  const at = view.rows.findIndex((row) => row.code === pointed?.code && row.line === pointed?.line);
+  const on = at >= 0 ? at : view.src.rows.findIndex((row) => row.hasAttribute("data-on"));
+  const row = view.rows[on];
+  const told = row?.kind === "line" && isCut(view.src.rows[on]) ? row.text.trim() : "";
+  put(full, { hidden: !view.cut });
+  if (full.dataset.src === told) return;
+  full.dataset.src = told;
+  full.replaceChildren(...(told ? [h("b", {}, row.line), told] : []));
+}
+
 // ---- one moment ---------------------------------------------------------------------------------
 
 const covers = (region, row) =>
   region.runs.some(([c, a, b]) => c === row.code && row.line >= a && row.line <= b);
 
-/** The region whose tint a row has: the one that runs, else the one entered last. */
+/** The tint of a row: of the region that runs, else of the one entered last. */
 function ownerOf(trace, st, row) {
   const known = [...st.entered].reverse();
   const first = known.includes(st.region) ? [st.region, ...known] : known;
@@ -75,7 +91,7 @@ function ownerOf(trace, st, row) {
       row,
     ),
   );
-  return id === undefined ? null : trace.regions.findIndex((r) => r.id === id);
+  return id === undefined ? null : tintOf(trace, id);
 }
 
 function isOn(trace, st, row) {
@@ -98,7 +114,7 @@ function paintRows(view, trace, st, pointed) {
     );
     const blank = !/^\s*[^\s#]/.test(row.text ?? "");
     put(view.src.rows[n], {
-      "data-tint": owner === null ? null : owner % 2,
+      "data-tint": owner,
       "data-break": broken,
       "data-dim": /^\s*#/.test(row.text ?? ""),
       "data-on": row.kind === "line" && !blank && isOn(trace, st, row),
@@ -181,7 +197,7 @@ function makeTab(trace, id, words, pin) {
   const same = region ? 0 : trace.breaks.slice(0, id).filter((b) => b.line === line).length;
   const said = region ? id : `${words("break_tab", { line })}${same ? ` · ${same + 1}` : ""}`;
   const mark = region ? null : h("i", { class: "lab-key lab-key-break", "aria-hidden": "true" });
-  const tint = region ? trace.regions.findIndex((r) => r.id === id) % 2 : "fail";
+  const tint = region ? tintOf(trace, id) : "fail";
   const attrs = { type: "button", class: "bm-tab", "data-tint": tint, "data-testid": `tab-${id}` };
   return own(h("button", { ...attrs, "aria-label": label, onclick: pin }, mark, said));
 }
@@ -231,21 +247,28 @@ function build({ model, el, signal, words }) {
   const detail = makeDetail(trace, words, point, () => play.paint());
   const rounds = makeRounds(trace, words, (p) => play.seek(p));
   const lines = h("div", { class: "bm-lines" });
-  source.append(lines, rounds.root);
+  const full = h("p", { class: "bm-full" });
+  source.append(lines, full, rounds.root);
   ui.stage.classList.add("bm-stage");
   ui.stage.append(source, detail.root);
 
   const unfolded = [];
   let view = null;
   let drawn = "";
+  let width = -1;
   function draw(p) {
     const st = stateAt(trace, p);
     const narrow = ui.stage.clientWidth < NARROW;
     const key = `${narrow}:${unfolded}`;
     if (key !== drawn) view = drawSource(lines, trace, words, narrow, unfolded, unfold, hover);
     drawn = key;
+    if (ui.stage.clientWidth !== width || view.cut === undefined) {
+      width = ui.stage.clientWidth;
+      view.cut = view.src.rows.some(isCut);
+    }
     count(st.count);
     paintRows(view, trace, st, pointed);
+    paintFull(full, view, pointed);
     detail.paint(st, pointed);
     paintChips(view.chips, st, paintLanes(view.lanes, st, words));
     rounds.paint(p, st);

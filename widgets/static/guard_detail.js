@@ -34,12 +34,13 @@ export function makeDetail(trace, words) {
   const kind = h("span", { class: "lab-tag" });
   const state = h("p", { class: "gm-state" });
   const row = (key) => {
-    const value = h("dd", {});
-    return { value, root: h("div", {}, h("dt", {}, words(key)), value) };
+    const value = h("code", {});
+    return { value, root: h("li", {}, h("span", {}, words(key)), value) };
   };
   const [expected, actual, place] = ["expected", "actual", "your_line"].map(row);
-  const facts = h("dl", { class: "gm-facts" }, expected.root, actual.root, place.root);
-  const told = h("section", { class: "lab-panel gm-right" }, h("h4", { class: "lab-h" }, words("the_guard"), kind), asks, state, facts);
+  const facts = h("ul", { class: "gm-facts" }, expected.root, actual.root, place.root);
+  const heading = h("h4", { class: "lab-h" }, words("the_guard"), kind);
+  const told = h("section", { class: "lab-panel gm-right" }, heading, asks, state, facts);
   const root = h("div", { class: "gm-detail", "data-testid": "detail" }, source, told);
 
   function listingOf(at) {
@@ -86,7 +87,8 @@ export function makeDetail(trace, words) {
       text(kind, trace.columns[guard.column].kind);
       rich(asks, `\`${chosen.variant}\`: \`${guard.text}\``);
       put(state, { hidden: false, "data-state": cell });
-      text(state, saw?.reason || words(`cell_${cell.replace("-", "_")}`, { actual: saw?.actual ?? "" }));
+      const said = words(`cell_${cell.replace("-", "_")}`, { actual: saw?.actual ?? "" });
+      text(state, saw?.reason || said);
       text(expected.value, guard.expected || guard.text);
       put(actual.root, { hidden: !saw });
       text(actual.value, saw?.actual ?? "");

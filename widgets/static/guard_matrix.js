@@ -1,6 +1,7 @@
-// GuardMatrix: a row a variant, a column a guard; the first that fails is red, the rest is not asked.
-// In: traits trace (see matrix.js), beat, language.  The pure half is matrix.js; what a chosen guard
-// says beside the user's line is guard_detail.js; this file is the table.
+// GuardMatrix: a row a variant, a column a guard; the first that fails is red, the rest is not
+// asked.
+// In: traits trace (see matrix.js), beat, language.  The pure half is matrix.js; what a chosen
+// guard says beside the user's line is guard_detail.js; this file is the table.
 
 import { h, own, put, text } from "./dom.js";
 import { makeDetail } from "./guard_detail.js";
@@ -18,7 +19,12 @@ import {
 } from "./matrix.js";
 import { player } from "./player.js";
 
-const COUNTS = { asked: "guards_asked", failed: "guards_failed", hits: "hits", compiled: "compiled" };
+const COUNTS = {
+  asked: "guards_asked",
+  failed: "guards_failed",
+  hits: "hits",
+  compiled: "compiled",
+};
 const LEGEND = { ok: "key_holds", fail: "key_fails", skip: "key_unasked", would: "key_would" };
 
 // ---- the calls ----------------------------------------------------------------------------------
@@ -137,7 +143,10 @@ function paintTable(table, trace, st, chosen, all, words) {
     const nth = words("nth", { nth: ordinals[n] ?? n + 1 });
     text(row.nth, st.end?.made === variant ? "" : nth);
     text(row.fate, fateOf(st, variant, words));
-    put(row.root, { "data-now": Boolean(st.rows[variant]?.now), "data-fate": fateKey(st, variant) });
+    put(row.root, {
+      "data-now": Boolean(st.rows[variant]?.now),
+      "data-fate": fateKey(st, variant),
+    });
     row.marks.forEach(({ button, saw, guard }, index) => {
       const state = cellAt(trace, st, variant, index, all);
       const failed = state === "fail" || state === "would-fail";

@@ -15,6 +15,11 @@ export const MOVE = 0.7;
 const [LONG, LONG_CALLEE] = [40, 20]; // lines; longer listings are folded
 const COLUMNS = 6; // of regions beside each other
 
+const TINTS = 8; // colours of regions, then they begin again
+
+/** The number of a region's colour. */
+export const tintOf = (trace, id) => trace.regions.findIndex((r) => r.id === id) % TINTS;
+
 // ---- the fold -----------------------------------------------------------------------------------
 
 const opening = () => ({

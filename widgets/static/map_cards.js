@@ -5,7 +5,7 @@
 import { h, own, put, rich, text } from "./dom.js";
 import { graphPicture, lightNodes } from "./graph.js";
 import { segmented } from "./lab.js";
-import { operators } from "./map.js";
+import { operators, tintOf } from "./map.js";
 
 const paragraph = (value) => {
   const element = h("p", {});
@@ -15,7 +15,7 @@ const paragraph = (value) => {
 
 /** `pick(place | null)`: which line is pointed at; `form` is shared by all regions' cards. */
 export function regionCard(trace, region, words, pick, form) {
-  const tint = trace.regions.indexOf(region) % 2;
+  const tint = tintOf(trace, region.id);
   const ops = operators(region);
   const counts = words(region.kernels.length ? "counts_kernels" : "counts_region", {
     ops: words.some("n_ops", ops.length),

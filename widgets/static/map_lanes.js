@@ -3,7 +3,7 @@
 // In: a trace, its rows, a state of map.js.  Out: an SVG, painted.
 
 import { put, s, text } from "./dom.js";
-import { columnsOf, rowAt } from "./map.js";
+import { columnsOf, rowAt, tintOf } from "./map.js";
 
 export const ROW = 20;
 const RECENT = 4; // beats whose roads are still strong
@@ -84,7 +84,7 @@ function blocks({ geo, trace }, rows, call) {
         rx: 7,
       }),
     );
-    const tint = trace.regions.indexOf(region) % 2;
+    const tint = tintOf(trace, id);
     const top = spans[0][0] * ROW;
     const wide = 6 + 7 * id.length;
     const plate = s("rect", { x: middle - wide / 2, y: top + 3, width: wide, height: 14, rx: 4 });

@@ -1,8 +1,9 @@
-// The guard matrix without its picture: which rows a call asks, in which order, what they answer, and
-// which sentence tells it. One beat is a call that comes, a row that is asked, or how the call ended.
+// The guard matrix without its picture: which rows a call asks, in which order, what they answer,
+// and which sentence tells it. One beat is a call that comes, a row that is asked, or how the call
+// ended.
 // In: trace {columns: [{kind, source}], rows: {variant: [{text, expected, column, place?}]}, whole:
-// [{variant: {held, expected?, actual?, reason?}}] (what every variant would say, one entry a call; may
-// be empty), listings, play (see theater.js)}.  Out: plain data.
+// [{variant: {held, expected?, actual?, reason?}}] (what every variant would say, one entry a call;
+// may be empty), listings, play (see theater.js)}.  Out: plain data.
 // Invariant: pure, the same p gives the same state.
 
 import { clamp, part } from "./dom.js";
@@ -15,7 +16,11 @@ const scripts = new WeakMap();
 
 /** The beats of all calls. */
 export function beatsOf(trace) {
-  if (!scripts.has(trace)) scripts.set(trace, trace.play.calls.flatMap((_, n) => beats(trace, n)));
+  if (!scripts.has(trace))
+    scripts.set(
+      trace,
+      trace.play.calls.flatMap((_, n) => beats(trace, n)),
+    );
   return scripts.get(trace);
 }
 
@@ -45,8 +50,8 @@ function beats({ play }, call) {
   return [{ kind: "call", call, order }, ...rows.values(), end];
 }
 
-/** What is shown at p: {beat, call, order, rows: {variant: {shown, held, failed, now}}, end}. `shown`
- *  is how many answers of a row are there by now; rows that were not asked are missing. */
+/** What is shown at p: {beat, call, order, rows: {variant: {shown, held, failed, now}}, end}.
+ *  `shown` is how many answers of a row are there by now; rows that were not asked are missing. */
 export function stateAt(trace, p) {
   const all = beatsOf(trace);
   const k = clamp(beatOf(p), 0, all.length);
@@ -63,7 +68,16 @@ export function stateAt(trace, p) {
   }
   const past = all.slice(0, k);
   const end = beat?.kind === "end" ? beat : null;
-  return { beat, call: now.call, order: now.order, rows, end, k, f, count: sums(past, rows, beat, f) };
+  return {
+    beat,
+    call: now.call,
+    order: now.order,
+    rows,
+    end,
+    k,
+    f,
+    count: sums(past, rows, beat, f),
+  };
 }
 
 /** Guards asked and failed so far, hits, and compilations: counted answer by answer. */
@@ -91,8 +105,8 @@ const ended = ({ hits, compiled }, { hit, made }) => ({
 export const askedBy = (trace, call) =>
   beatsOf(trace).findIndex((beat) => beat.call === call && beat.kind === "end");
 
-/** One guard of one row, as it stands: "ok" "fail" "skip" (not asked), "would-ok" "would-fail" (on
- *  demand), "new" (installed by this call), "wait" (its turn may come). */
+/** One guard of one row, as it stands: "ok" "fail" "skip" (not asked), "would-ok" "would-fail"
+ *  (on demand), "new" (installed by this call), "wait" (its turn may come). */
 export function cellAt(trace, st, variant, index, all) {
   const row = st.rows[variant];
   if (row) {
@@ -115,9 +129,7 @@ export function sawAt(trace, st, variant) {
 
 /** The rows of the picture: those the call may ask, then what this call has made. */
 export function rowsAt(st) {
-  return st.end?.made && !st.order.includes(st.end.made)
-    ? [...st.order, st.end.made]
-    : st.order;
+  return st.end?.made && !st.order.includes(st.end.made) ? [...st.order, st.end.made] : st.order;
 }
 
 /** The guard to look at: the one that was answered last, as {variant, index}, or null. */
@@ -132,7 +144,8 @@ export function focusAt(st) {
 export function narrate(trace, p, words) {
   const st = stateAt(trace, p);
   const all = beatsOf(trace);
-  if (!st.beat) return words("matrix_ask", { fn: trace.play.function, count: trace.play.calls.length });
+  if (!st.beat)
+    return words("matrix_ask", { fn: trace.play.function, count: trace.play.calls.length });
   if (p >= all.length) return ending(trace, st, words);
   return NOW[st.beat.kind]({ trace, st, e: st.beat, words });
 }
@@ -140,7 +153,9 @@ export function narrate(trace, p, words) {
 const NOW = {
   call({ trace, e, words }) {
     const values = { n: e.call + 1, inputs: trace.play.calls[e.call].inputs };
-    const asks = e.order.length ? words("matrix_rows", { first: e.order[0] }) : words("matrix_none");
+    const asks = e.order.length
+      ? words("matrix_rows", { first: e.order[0] })
+      : words("matrix_none");
     return `${words("matrix_call", values)}${words.gap}${asks}`;
   },
   row({ st, e, words }) {
@@ -156,7 +171,8 @@ const NOW = {
   end({ e, words }) {
     const n = e.call + 1;
     if (e.result === "raised") return words("matrix_raised", { n, error: e.error });
-    if (e.hit) return words(e.result === "eager" ? "matrix_eager" : "matrix_hit", { n, variant: e.hit });
+    if (e.hit)
+      return words(e.result === "eager" ? "matrix_eager" : "matrix_hit", { n, variant: e.hit });
     if (e.full) return words("matrix_full", { n });
     return words(e.order.length ? "matrix_made" : "matrix_first", { n, variant: e.made ?? "" });
   },

@@ -206,7 +206,8 @@ function listen(root, act) {
   root.addEventListener("keydown", (event) => {
     const type = keyAction(event);
     const { target, key } = event;
-    if (!type || target.matches("input, select") || (key === " " && target.matches("button"))) return;
+    if (!type || target.matches("input, select") || (key === " " && target.matches("button")))
+      return;
     event.preventDefault();
     event.stopPropagation();
     act({ type });

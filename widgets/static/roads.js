@@ -30,7 +30,7 @@ export function paintLegs(set, stage, trace, st, words) {
   const ticket = narrow ? at(here, 0.5, 1) : at(here, 1, 0.5);
   const door = narrow
     ? { x: ticket.x, y: at(set.variants, 0, 0).y }
-    : { x: at(v, 0, 0).x, y: ticket.y };
+    : { x: at(v, 0, 0).x, y: Math.min(ticket.y, at(v, 0, 1).y - 12) };
   const goal = narrow ? at(set.running, 0.5, 0) : at(set.run, 0, 0.5);
   const exit = narrow ? { x: goal.x, y: at(v, 0, 1).y } : { x: at(v, 1, 0).x, y: goal.y };
   const hitWord = lit.run === "live" ? "leg_run" : "leg_hit";
@@ -45,13 +45,15 @@ export function paintLegs(set, stage, trace, st, words) {
     leg(set.headId, at(c, new0, 0), at(v, new1, 1), lit.fresh),
     label(at(v, miss0, 1), words("leg_miss"), narrow ? 17 : 20),
     label(at(c, new0, 0), words("leg_new"), narrow ? -8 : -10),
-    ...(spared ? [leg(set.headId, ...spared, "python"), label(spared[0], words("leg_python"), -6)] : []),
+    ...(spared
+      ? [leg(set.headId, ...spared, "python"), label(spared[0], words("leg_python"), -6)]
+      : []),
   );
 }
 
 /** Past the limit: from where the call would have been compiled straight to where it runs. */
 const detour = ({ compile, run }, at, narrow) =>
-  narrow ? [at(compile, 1, 0.5), at(run, 0, 0.5)] : [at(compile, 1, 0.3), at(run, 0.5, 1)];
+  narrow ? [at(compile, 1, 0.5), at(run, 0, 0.5)] : [at(compile, 1, 0.3), at(run, 0, 0.75)];
 
 const label = (at, word, down) => s("text", { x: at.x + 8, y: at.y + down }, word);
 

@@ -1,11 +1,11 @@
-// The theater without its picture: what has happened by a beat, which sentence tells it, and whether
-// what was guessed of a call came true.
+// The theater without its picture: what has happened by a beat, which sentence tells it.
 // In: a play {function, calls: [{label, inputs}], variants: [{id, title, result, guards,
 // kernels}], earlier: [id], events: [{kind, call, ...}]}; one event is one beat.  Out: plain data.
 // Invariant: pure, the same p gives the same state.
 
 import { clamp, ease, lerp, part } from "./dom.js";
 import { beatOf } from "./player.js";
+import { judge, scored } from "./theater_guesses.js";
 
 /** In a beat the token moves until here, then what it caused is shown. */
 export const MOVE = 0.62;
@@ -17,8 +17,6 @@ export const COUNTS = {
   recompiles: "recompiles",
   variants: "variants",
 };
-/** What may be guessed of a call. */
-export const GUESSES = ["hit", "compile", "break", "python"];
 
 // ---- the fold -----------------------------------------------------------------------------------
 
@@ -212,8 +210,11 @@ const capital = (t) => t[0].toUpperCase() + t.slice(1);
 export function narrate(trace, p, words, guesses = []) {
   const st = stateAt(trace, p);
   if (!st.event) return begin(trace, words);
-  if (p >= trace.events.length)
-    return `${total(trace, guesses, words)}${ending(trace, st, words)}`;
+  if (p >= trace.events.length) {
+    const { right, of } = scored(trace, guesses, st);
+    const score = of ? `${words("right_of", { right, of })}${words.gap}` : "";
+    return `${score}${ending(trace, st, words)}`;
+  }
   if (st.event.kind === "return" && guesses[st.event.call])
     return `${said(trace, p, st, words)}${words.gap}${judge(trace, guesses, st.event.call, words)}`;
   return said(trace, p, st, words);
@@ -262,52 +263,4 @@ function ending(trace, { count }, words) {
     why,
   }).trim();
   return `${told}${limit}`;
-}
-
-// ---- guesses ------------------------------------------------------------------------------------
-
-/** What came of each call, as it is guessed; null for one that has not ended. */
-export function outcomes(trace) {
-  return trace.calls.map((_, n) => {
-    const mine = trace.events.filter((e) => e.call === n);
-    if (!mine.some((e) => e.kind === "return")) return null;
-    if (mine.some((e) => e.kind === "execute" && e.hit)) return "hit";
-    if (mine.some((e) => e.kind === "break")) return "break";
-    return mine.some((e) => e.kind === "variant" && e.result === "graph") ? "compile" : "python";
-  });
-}
-
-/** How many guesses are right, of those whose calls have ended by now. */
-export function scored(trace, guesses, st) {
-  const judged = outcomes(trace).map((truth, n) => ({ truth, guess: guesses[n], n }));
-  const over = judged.filter(({ guess, n }) => guess && isOver(st.tickets[n]));
-  return { right: over.filter(({ truth, guess }) => truth === guess).length, of: over.length };
-}
-
-export const isOver = ({ status }) => status !== "waiting" && status !== "here";
-
-/** Which belief is answered: {what is true: {what was guessed: word}}. */
-const BELIEFS = {
-  hit: { compile: "belief_every", break: "belief_every", python: "belief_every" },
-  compile: { hit: "belief_single", break: "belief_whole", python: "belief_limit" },
-  break: { hit: "belief_single", compile: "belief_stop", python: "belief_stop" },
-  python: { hit: "belief_single", compile: "belief_limit", break: "belief_limit" },
-};
-
-/** The name of a guess: what a first call may be is no recompile. */
-export const guessName = (trace, call, id, words) =>
-  words(id === "compile" && call === 0 && !trace.earlier.length ? "guess_first" : `guess_${id}`);
-
-function judge(trace, guesses, call, words) {
-  const [guess, truth] = [guesses[call], outcomes(trace)[call]];
-  const name = (id) => guessName(trace, call, id, words);
-  if (guess === truth) return words("said_right", { guess: name(guess) });
-  const why = BELIEFS[truth]?.[guess];
-  const wrong = words("said_wrong", { guess: name(guess), answer: name(truth) });
-  return why ? `${wrong}${words.gap}${words(why)}` : wrong;
-}
-
-function total(trace, guesses, words) {
-  const { right, of } = scored(trace, guesses, stateAt(trace, trace.events.length));
-  return of ? `${words("right_of", { right, of })}${words.gap}` : "";
 }

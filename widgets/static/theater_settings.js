@@ -135,22 +135,24 @@ function makeSizes(sizes, send, note, words) {
       type: "text",
       inputmode: "numeric",
       value: sizes.join(", "),
+      style: `width:${Math.max(16, sizes.join(", ").length + 3)}ch`,
       "data-testid": "sizes",
       autocomplete: "off",
       spellcheck: "false",
     }),
   );
-  const submit = (event) => {
-    event.preventDefault();
+  const run = () => {
     const wanted = parseSizes(input.value);
     put(input, { "aria-invalid": wanted ? null : "true" });
     if (wanted) send("sizes", wanted);
     else text(note, words("wrong_sizes", { largest: LARGEST, most: MOST }));
   };
-  const button = h("button", { type: "submit", class: "lab-bet", "data-testid": "run-sizes" });
-  button.append(words("run_sizes"));
+  // JupyterLab lets no form be submitted.
+  input.addEventListener("keydown", (event) => event.key === "Enter" && run());
+  const attrs = { type: "button", class: "lab-bet", "data-testid": "run-sizes", onclick: run };
+  const button = own(h("button", attrs, words("run_sizes")));
   const label = h("label", { for: id }, words("sizes"));
-  return h("form", { class: "vt-sizes", onsubmit: submit }, label, input, own(button));
+  return h("div", { class: "vt-sizes" }, label, input, button);
 }
 
 /** The counters, and everything there is to set: nothing for a recording, or for what was compiled

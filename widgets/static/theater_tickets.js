@@ -3,7 +3,7 @@
 // In: a play, the guesses (one a call, changed here), a state of theater.js.  Out: elements, painted.
 
 import { h, own, put, text } from "./dom.js";
-import { GUESSES, guessName, isOver, outcomes, scored } from "./theater.js";
+import { GUESSES, guessName, isOver, outcomes, scored } from "./theater_guesses.js";
 
 export function makeTickets(trace, guesses, words, repaint) {
   const truths = outcomes(trace);
@@ -57,7 +57,10 @@ export function makeTickets(trace, guesses, words, repaint) {
         put(root, { "data-status": now.status });
         put(select, { hidden: now.status !== "waiting" });
         text(came, cameOf(now, words));
-        text(said, guess && now.status !== "waiting" ? words("guessed", { guess: name(n, guess) }) : "");
+        text(
+          said,
+          guess && now.status !== "waiting" ? words("guessed", { guess: name(n, guess) }) : "",
+        );
         put(said, { "data-right": over && guess ? String(guess === truths[n]) : null });
       });
       const { right, of } = scored(trace, guesses, st);

@@ -27,7 +27,10 @@ export const MATRIX_WORDS = {
   cell_wait: ["not asked yet", "还没有检查"],
   cell_new: ["made by this call, asked from the next one on", "由这次调用产生，下次起检查"],
   cell_would_ok: ["not asked; it would hold", "没有检查；若检查则成立"],
-  cell_would_fail: ["not asked; it would fail, actual {actual}", "没有检查；若检查则不成立，实为 {actual}"],
+  cell_would_fail: [
+    "not asked; it would fail, actual {actual}",
+    "没有检查；若检查则不成立，实为 {actual}",
+  ],
   the_guard: ["the guard", "这条守卫"],
   your_source: ["your line", "你的代码行"],
   your_line: ["made by your line", "来自你的第几行"],
@@ -43,15 +46,24 @@ export const MATRIX_WORDS = {
     "`{fn}` 将被调用 {count} 次。哪条守卫最先不成立？",
   ],
   matrix_call: ["Call {n}: `{inputs}`.", "第 {n} 次调用：`{inputs}`。"],
-  matrix_rows: ["It asks `{first}` first, the variant used last.", "先问 `{first}`，即上次用过的版本。"],
+  matrix_rows: [
+    "It asks `{first}` first, the variant used last.",
+    "先问 `{first}`，即上次用过的版本。",
+  ],
   matrix_none: ["There is no variant to ask.", "还没有版本可问。"],
-  matrix_asks: ["`{variant}` is asked: {count} guards hold so far.", "正在检查 `{variant}`：到目前为止 {count} 条成立。"],
+  matrix_asks: [
+    "`{variant}` is asked: {count} guards hold so far.",
+    "正在检查 `{variant}`：到目前为止 {count} 条成立。",
+  ],
   matrix_fails: [
     "`{variant}` is out: `{guard}`, but {actual} came.",
     "`{variant}` 出局：`{guard}`，来的却是 {actual}。",
   ],
   matrix_line: ["Your line {line} needs that.", "你的第 {line} 行需要它。"],
-  matrix_holds: ["All {count} guards of `{variant}` hold.", "`{variant}` 的 {count} 条守卫全部成立。"],
+  matrix_holds: [
+    "All {count} guards of `{variant}` hold.",
+    "`{variant}` 的 {count} 条守卫全部成立。",
+  ],
   matrix_hit: [
     "Call {n} hits `{variant}`. It will be asked first next time; rows below were not asked.",
     "第 {n} 次调用命中 `{variant}`。下次先问它；下面各行没有检查。",
@@ -68,7 +80,10 @@ export const MATRIX_WORDS = {
     "No row is left: call {n} is compiled, and `{variant}` is a new row.",
     "没有剩下的行：第 {n} 次调用要编译，`{variant}` 成为新的一行。",
   ],
-  matrix_first: ["Call {n} is compiled: `{variant}` is the first row.", "第 {n} 次调用要编译：`{variant}` 是第一行。"],
+  matrix_first: [
+    "Call {n} is compiled: `{variant}` is the first row.",
+    "第 {n} 次调用要编译：`{variant}` 是第一行。",
+  ],
   matrix_raised: ["Call {n} ends with an error: {error}", "第 {n} 次调用以错误结束：{error}"],
   matrix_end: ["{asked} guards were asked, {failed}.", "共检查 {asked} 条守卫，{failed}。"],
   n_failed: ["{count} failed", "{count} 条不成立"],
