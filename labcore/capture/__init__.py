@@ -12,6 +12,7 @@
     classes.py, objects.py, attributes.py       attributes, as CPython finds them
     binding.py, callables.py                    Python's rules of calls
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
+    library_functions.py                        some of Python's library
     polyfills/        builtins in Python, read like the user's code
     peeking.py, remaking.py                     real iterators, read and made
     exit.py           making what leaves a region
@@ -22,7 +23,7 @@
     pieces.py         small code objects cut from the user's
 """
 
-from . import lab_functions as lab_functions
+from . import lab_functions as lab_functions, library_functions as library_functions
 from .breaks import REASONS as REASONS, Break as Break, Reason as Reason, WouldRaise as WouldRaise
 from .callables import (
     means as means,

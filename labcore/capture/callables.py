@@ -2,15 +2,15 @@
 compiled functions.
 
 In: a meaning, registered beside the function.  Out: what a call of it becomes.
-Invariant: a meaning belongs to one function object; `functools.wraps` copies attributes, so
-attributes would not do.
+Invariant: a meaning belongs to one function object, or to all that have one code; `functools.wraps`
+copies attributes, so attributes would not do.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -37,6 +37,7 @@ READ = frozenset(
 )
 NOT_READ = sys.stdlib_module_names - READ
 _meanings: WeakKeyDictionary[FunctionType, Meaning] = WeakKeyDictionary()
+_by_code: dict[CodeType, Meaning] = {}
 
 
 def means(function: Callable, meaning: Meaning) -> None:
@@ -45,8 +46,14 @@ def means(function: Callable, meaning: Meaning) -> None:
     _meanings[function] = meaning
 
 
+def means_by_code(code: CodeType, meaning: Meaning) -> None:
+    """The same for each function that has this code."""
+    _by_code[code] = meaning
+
+
 def means_something(function: FunctionType) -> bool:
-    return function in _meanings or substitute_of(function) is not None
+    known = function in _meanings or function.__code__ in _by_code
+    return known or substitute_of(function) is not None
 
 
 def means_constant(function: Callable, value: Callable[[], object]) -> None:
@@ -66,16 +73,16 @@ def special_function(
     """What a call of a function with a meaning becomes, or None for any other function."""
     if function.value is None:
         return None
-    meaning = _meanings.get(function.value)
+    meaning = _meanings.get(function.value) or _by_code.get(function.code)
+    if meaning is not None:
+        return meaning(vm, function, args, kwargs)
+    from .lab_functions import is_of_the_lab  # late: it registers its meanings here
+
     module = str(function.namespace.get("__name__")).partition(".")[0]
     if module in LOOKS_AT_CALLERS or FRAME_NAMES & {*function.code.co_names}:
         raise Break("side-effect-call", name=f"{module}.{function.code.co_name}()")
-    if meaning is None and module in NOT_READ:
+    if module in NOT_READ:
         raise Break("unknown-call", name=f"{module}.{function.code.co_qualname}()")
-    if meaning is None:
-        from .lab_functions import is_of_the_lab  # late: it registers its meanings here
-
-        if is_of_the_lab(function.value):
-            raise Break("unknown-call", name=f"torch.{function.code.co_name}()")
-        return None
-    return meaning(vm, function, args, kwargs)
+    if is_of_the_lab(function.value):
+        raise Break("unknown-call", name=f"torch.{function.code.co_name}()")
+    return None

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from functools import cached_property, wraps
+from functools import wraps
 from typing import Any
 
 from . import dispatch
@@ -41,7 +41,13 @@ class Op:
     for `meta`).
     `opaque`: a composite that capture leaves whole, a function of the user's.
     `functional`: for an in-place operator, the one that computes the same into a new tensor.
+    It has no attributes but these: `functools.wraps` copies what an object's `__dict__` holds.
     """
+
+    __slots__ = (
+        "__name__", "__weakref__", "_signature", "alias", "compose", "derivatives", "direct",
+        "functional", "kernel", "kind", "meta", "mutates", "name", "offset", "opaque", "ufunc",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -64,11 +70,14 @@ class Op:
         self.mutates = kind == "inplace"
         self.opaque = False
         self.derivatives: dict[str, Any] = {}
+        self._signature: inspect.Signature | None = None
 
-    @cached_property
+    @property
     def signature(self) -> inspect.Signature:
         """The call's parameters, taken from the meta rule."""
-        return inspect.signature(self.meta)
+        if self._signature is None:
+            self._signature = inspect.signature(self.meta)
+        return self._signature
 
     def bind(self, args: tuple, kwargs: dict[str, Any]) -> dict[str, Any]:
         """All parameters by name, defaults filled in. Raises TypeError naming the operator."""

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import operator
+import types
 from collections import namedtuple
 from typing import NamedTuple
 
@@ -162,3 +164,100 @@ def test_names_that_hide_in_the_dictionary_of_what_is_wrapped():
 
     x = torch.ones(2)
     assert torch.compile(wraps, backend="eager")(x) == wraps(x)
+
+
+def wraps_operators(x):
+    first, second, third = deco(torch.relu), deco(len), deco(deco(torch.relu))
+    return (
+        first(x), second([x]), third(x), first.__name__, second.__name__, third.__name__,
+        second.__doc__, first.__wrapped__ is torch.relu,
+        third.__wrapped__.__wrapped__ is torch.relu, hasattr(first, "kernel"),
+        first.__module__ == third.__module__,
+    )  # fmt: skip
+
+
+@functools.singledispatch
+def shown(value, times=1):
+    return value * times
+
+
+@shown.register
+def _(value: int, times=1):
+    return value + times
+
+
+@shown.register(list)
+def _(value, times=1):
+    return [shown(item, times) for item in value]
+
+
+class Reader:
+    @functools.singledispatchmethod
+    def read(self, value):
+        return value
+
+    @read.register
+    def _(self, value: int):
+        return self, value + 100
+
+
+def dispatches(x):
+    return shown(3), shown([1, x]), shown(x, 4), shown(2.5), shown(True), x + 1
+
+
+def methods_made(x):
+    def scale(self, other):
+        return self["n"] * other
+
+    method = types.MethodType(scale, {"n": 3})
+    return method(x), method.__self__["n"], method.__func__ is scale, types.MethodType(pow, x)(2)
+
+
+def decorated_by_a_block(x):
+    @torch.no_grad()
+    def once(t):
+        return t * 2
+
+    @torch.set_grad_enabled(True)
+    def again(t):
+        return once(t) + t
+
+    return again(x), once.__name__, inspect.isgeneratorfunction(once)
+
+
+@pytest.mark.parametrize("function", [wraps_operators, dispatches, decorated_by_a_block])
+def test_more_of_the_library(function):
+    captured(function, x4())
+
+
+def test_methods_made():
+    (stop,) = check(methods_made, x4()).breaks
+    assert stop.break_id == "new-object"  # of the method of a builtin
+
+
+def test_a_method_that_dispatches():
+    reader = Reader()
+    report = check(lambda x: (reader.read(1)[1], reader.read(x)), x4())
+    assert len(report.counter.graphs) <= 1
+
+
+def test_another_implementation_is_registered():
+    @functools.singledispatch
+    def told(value):
+        return "something"
+
+    compiled = torch.compile(lambda x, value: (told(value), x + 1)[0], backend="eager")
+    assert compiled(x4(), 3) == "something"
+    told.register(int, lambda value: "a number")
+    assert compiled(x4(), 3) == "a number"
+    assert compiled(x4(), 2.5) == "something"
+
+
+def test_a_block_refuses_to_decorate_a_generator():
+    def refused(x):
+        def items():
+            yield x
+
+        return torch.no_grad()(items)
+
+    check(refused, x4())

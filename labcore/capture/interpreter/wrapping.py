@@ -1,6 +1,6 @@
 """functools: partial, lru_cache, wraps; and what a function's own `__get__` and `__call__` do.
 
-In: such a call.  Out: a partial made inside, or the call of what is wrapped.
+In: such a call.  Out: a partial or a method made inside, or the call of what is wrapped.
 Invariant: a cache is only left out where nobody can tell: between plain values, without effects.
 PyTorch leaves every lru_cache out, with a warning.
 """
@@ -8,8 +8,10 @@ PyTorch leaves every lru_cache out, with a warning.
 from __future__ import annotations
 
 import functools
+from types import BuiltinFunctionType, MethodType
 from typing import Any
 
+from ...ops import Op
 from .. import objects
 from ..attributes import attribute, set_attribute
 from ..breaks import Break, WouldRaise
@@ -30,10 +32,12 @@ from .continuations import call_then
 from .control import iterate
 from .core import Interpreter
 from .fold import is_plain, python_value
+from .identity import same
 from .rules import Args, rule
 
 PARTS = ("func", "args", "keywords")
 ASSIGNED, UPDATED = functools.WRAPPER_ASSIGNMENTS, functools.WRAPPER_UPDATES
+WITHOUT_DICT = (Op, BuiltinFunctionType)
 COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
 
 
@@ -110,17 +114,31 @@ def call_function_method(
     return function if nobody else MethodVariable(owner, function.code.co_name, function)
 
 
+@rule(MethodType)
+def _method_type(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    """types.MethodType(function, owner)."""
+    if len(args) != 2 or kwargs:
+        raise Break("new-object", name="method")
+    function, owner = vm.look(args[0]), args[1]
+    if not isinstance(function, FunctionVariable) or same(vm, owner, Constant(None)):
+        raise Break("new-object", name="method")
+    return MethodVariable(owner, function.code.co_name, function)
+
+
 @rule(functools.update_wrapper)
 def _update_wrapper(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    """functools.update_wrapper(wrapper, wrapped), for functions."""
+    """functools.update_wrapper(wrapper, wrapped), for functions, operators and builtins."""
     if not args or len(args) + ("wrapped" in kwargs) < 2:
         raise WouldRaise(TypeError("update_wrapper() missing a required argument"))
     wrapper: Any = vm.look(args[0])
     wrapped: Any = vm.look(kwargs["wrapped"] if "wrapped" in kwargs else args[1])
-    functions = isinstance(wrapper, FunctionVariable) and isinstance(wrapped, FunctionVariable)
-    for name, usual in (("assigned", ASSIGNED), ("updated", UPDATED)):
-        functions &= name not in kwargs or python_value(vm, kwargs[name]) == usual
-    if len(args) > 2 or not functions or wrapped.annotated or _is_generic(wrapped.value):
+    usual = len(args) <= 2 and isinstance(wrapper, FunctionVariable)
+    for name, common in (("assigned", ASSIGNED), ("updated", UPDATED)):
+        usual &= name not in kwargs or python_value(vm, kwargs[name]) == common
+    if usual and isinstance(wrapped, Constant) and type(wrapped.value) in WITHOUT_DICT:
+        return _wraps_constant(vm, wrapper, wrapped)
+    usual &= isinstance(wrapped, FunctionVariable)
+    if not usual or wrapped.annotated or _is_generic(wrapped.value):
         raise Break("unknown-call", name="functools.update_wrapper()")
     own = wrapped.attributes if wrapped.value is None else vars(wrapped.value)
     if wrapped.value is not None and not own.keys().isdisjoint(COPIED):  # hidden in __dict__
@@ -130,6 +148,15 @@ def _update_wrapper(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) ->
     if wrapped.source is not None:
         annotations = wrapped.source.attribute("__annotations__")
         wrapper.attributes["__annotations__"] = vm.lazy(annotations, wrapped.value.__annotations__)
+    set_attribute(vm, wrapper, "__wrapped__", wrapped)
+    return wrapper
+
+
+def _wraps_constant(vm: Interpreter, wrapper: FunctionVariable, wrapped: Constant) -> Variable:
+    """For an operator or a builtin, which has nothing but what is copied."""
+    for name in COPIED:
+        if hasattr(wrapped.value, name):
+            set_attribute(vm, wrapper, name, Constant(getattr(wrapped.value, name)))
     set_attribute(vm, wrapper, "__wrapped__", wrapped)
     return wrapper
 

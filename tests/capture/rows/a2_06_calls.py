@@ -3,8 +3,6 @@
 import functools
 import operator
 
-from tests.capture.rows.marks import pending
-
 
 def _all_kinds(a, b=2, /, c=3, *args, d, e=5, **kwargs):
     return a * b + c + len(args) + d * e + len(kwargs)
@@ -192,7 +190,6 @@ def _(value: int):
     return value + 1
 
 
-@pending("operation: subscript of a WeakKeyDictionary object; operation: a type where a...")
 def single_dispatch(x, n):
     return x * _dispatched(n)
 
