@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..guards import Source, kinds, source
 from ..tensor import Tensor
 from ..tensor.methods import Methods
+from ..tensor.replaced import is_replaced
 from ..tensor.size import Size
 from . import objects, storing
 from .breaks import Break, WouldRaise, no_rule
@@ -263,6 +264,12 @@ _TYPES: dict[type, type] = {
 
 
 def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
+    raw = static_entry(Tensor, name)[1] if is_replaced(name) else None
+    if type(raw) is FunctionType:
+        where = source.constant(f"Tensor.{name}", vm.builder.constant(raw, name))
+        return MethodVariable(owner, name, vm.look(vm.lazy(where, raw)))
+    if raw is not None:
+        raise no_rule(name)
     if name == "requires_grad" and owner.node is not None:
         return Constant(vm.operators.tracer.memory.requires_grad(owner.node))
     if name in TENSOR_FACTS:

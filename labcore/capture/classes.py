@@ -22,10 +22,12 @@ from .breaks import Break
 from .variables import Variable
 
 IMMUTABLE_TYPE = 1 << 8  # Py_TPFLAGS_IMMUTABLETYPE
+ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
 OURS = __name__.partition(".")[0]
 # From `type` itself: a metaclass may answer for its classes.
 mro: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _dictionary: Callable[[type], MappingProxyType[str, Any]] = type.__dict__["__dict__"].__get__
+_flags: Callable[[type], int] = type.__dict__["__flags__"].__get__
 PLAIN_METACLASSES: tuple[type, ...] = (type, abc.ABCMeta, enum.EnumMeta)
 
 
@@ -123,6 +125,19 @@ class Classes:
 
     def is_descriptor(self, raw: Any) -> bool:
         return self.entry(type(raw), "__get__") is not None
+
+    def is_abstract(self, cls: type) -> bool:
+        """Has it abstract methods left? ABCMeta decides that once, a program may again."""
+        found, name = bool(_flags(cls) & ABSTRACT), cls.__name__
+        if not is_fixed(cls):
+            flags, own = self.builder.constant(_flags, "flags"), self.builder.constant(cls, name)
+            code = f"{'' if found else 'not '}{flags}({own}) & {ABSTRACT}"
+            expected = "abstract" if found else "not abstract"
+            words, origin = f"class {name} is no longer {expected}", self.builder.origin
+            self.builder.add(
+                kinds.condition("CLASS_ATTRIBUTE", name, code, own, expected, words, origin)
+            )
+        return found
 
     def _find(self, cls: type, name: str, after: type | None) -> Entry | None:
         line = mro(cls)

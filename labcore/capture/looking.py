@@ -244,7 +244,10 @@ class Looker(Contents):
         )
 
     def namespace(self, space: dict[str, Any]) -> NamespaceVariable:
-        """A module's globals, to be changed. Raises Break when they are also known as a dict."""
+        """A module's globals, to be changed. Raises Break when they are also known as a dict, or
+        are no plain one."""
+        if type(space) is not dict:
+            raise Break("mutation", what="globals that are no plain dict")
         home = self.builder.constant(space, "G")
         made = NamespaceVariable(value=space, source=constant("globals", home), home=home)
         known = self.known.setdefault(id(space), made)

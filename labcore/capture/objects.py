@@ -26,6 +26,8 @@ from types import (
 from typing import TYPE_CHECKING, Any
 
 from ..guards import Source, kinds, source
+from ..guards.source import escape
+from ..tensor.replaced import Watched
 from .bases import EXACT
 from .breaks import Break, WouldRaise
 from .classes import Entry, has_dictionary, has_slots, static_entry
@@ -92,7 +94,7 @@ def asked(vm: Interpreter, variable: Variable) -> Instance | None:
     known = instance(vm, variable)
     if known is None and isinstance(variable, Constant):
         meta = type(variable.value)
-        if issubclass(meta, type) and meta not in (type, abc.ABCMeta):
+        if issubclass(meta, type) and meta not in (type, abc.ABCMeta, Watched):
             return Instance(variable, meta)
     return known
 
@@ -159,11 +161,12 @@ def own_attribute(
     if name in own:
         if not hooked and name.isidentifier():
             return vm.lazy(owner.source.attribute(name), own[name])
-        where = owner.source.attribute("__dict__").item(name)
-        return vm.lazy(Source(f"{owner.title}.{name}", where.template, where.base, True), own[name])
+        text = f"dict.__getitem__({{}}.__dict__, {escape(repr(name))})"
+        return vm.lazy(Source(f"{owner.title}.{name}", text, owner.source, True), own[name])
     home = vm.builder.load(owner.source)
     words = f"{owner.title!r} now has its own attribute {name!r}"
-    code, expected = f"{name!r} not in {home}.__dict__", f"no own attribute {name!r}"
+    code = f"not dict.__contains__({home}.__dict__, {name!r})"
+    expected = f"no own attribute {name!r}"
     vm.builder.add(
         kinds.condition(
             "NOT_PRESENT_IN_DICT", owner.title, code, home, expected, words, vm.builder.origin
@@ -173,11 +176,13 @@ def own_attribute(
 
 
 def own_dictionary(value: Any) -> dict[str, Any] | None:
-    """A real object's own attributes; None when it has no dictionary."""
+    """A real object's own attributes; None when it has no dictionary. Attribute lookup does not ask
+    the methods of a subclass of dict that stands in for it."""
     kind = type(static_entry(type(value), "__dict__")[1])
     if kind not in (GetSetDescriptorType, MemberDescriptorType):
         return None
-    return object.__getattribute__(value, "__dict__")
+    own = object.__getattribute__(value, "__dict__")
+    return own if type(own) is dict else dict.copy(own)
 
 
 def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:

@@ -27,6 +27,7 @@ from ..tensor.eager import positional
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
 from ..tensor.nodes import UNRECORDED
+from ..tensor.replaced import is_replaced
 from ..tensor.size import Size
 from .bases import plain
 from .breaks import Break, WouldRaise, no_rule
@@ -241,7 +242,7 @@ class OperatorCalls:
     ) -> Variable:
         """owner.name(*args, **kwargs)."""
         function = getattr(Methods, name, None)
-        if function is None or not callable(function):
+        if function is None or not callable(function) or is_replaced(name):
             raise no_rule(name)
         return self.call(function, [owner, *args], kwargs or {})
 
@@ -253,10 +254,13 @@ class OperatorCalls:
         self, function: Callable[..., Any], args: list[Variable], kwargs: dict[str, Variable]
     ) -> Variable:
         """Run an operator, a method or a function of the lab on stand-ins."""
+        code = getattr(function, "__code__", None)
+        if code is not None and is_replaced(*code.co_names):
+            raise no_rule(function.__name__)  # it may call that
         given = [self._lower(arg) for arg in args]
         named = {name: self._lower(arg) for name, arg in kwargs.items()}
-        code = self.vm.frames[-1].code
-        self.tracer.skipping = code.co_qualname if is_skipped(code) else None
+        caller = self.vm.frames[-1].code
+        self.tracer.skipping = caller.co_qualname if is_skipped(caller) else None
         try:
             with interpreting(self.tracer), self.modes.in_force():
                 result = function(*given, **named)

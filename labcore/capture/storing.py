@@ -154,7 +154,7 @@ def setting(classes: Classes, cls: type, name: str) -> str:
     shared = static_entry(cls, name)[1]
     slot = type(shared) is MemberDescriptorType
     if not slot and classes.is_data_descriptor(shared):  # set through `__dict__`, then
-        return f"{{}}.__dict__[{escape(repr(name))}] = {{}}"
+        return f"dict.__setitem__({{}}.__dict__, {escape(repr(name))}, {{}})"
     plain = any(static_entry(cls, "__setattr__")[0] is kind for kind in PLAIN)
     if plain and name.isidentifier():
         return f"{{}}.{name} = {{}}"

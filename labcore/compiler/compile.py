@@ -43,7 +43,8 @@ def compile(
     recompile_limit: how many variants there may be of a place, 8 unless told.
     disable: give `model` back unchanged.  dynamic: False makes a variant for each size and number;
     True one for all of them; None makes inputs of the graph of those that have changed.
-    Usable as a call, as a decorator, and as a decorator with arguments.
+    Usable as a call, as a decorator, and as a decorator with arguments; of a class, it gives that
+    very class, whose instances' calls are compiled from then on.
     Raises InvalidBackend, TypeError or RuntimeError for arguments that make no sense; all else
     comes with the first call.
     """
@@ -108,10 +109,25 @@ def _wrap(model: Any, options: Options) -> Any:
     if isinstance(model, FunctionType):
         known = model.__globals__.get(STATE)
         return _compile_function(known.function if known else model, options)
+    if isinstance(model, type):
+        return _wrap_calls(model, options)
     call = type(model).__call__
-    if isinstance(call, FunctionType) and not isinstance(model, type):
+    if isinstance(call, FunctionType):
         return CompiledObject(model, _compile_function(call, options))
     return _compile_function(_calling(model), options)
+
+
+def _wrap_calls(cls: type, options: Options) -> type:
+    """The class itself: calls of its instances are compiled from now on. Raises TypeError where
+    they cannot be called."""
+    call = getattr(cls, "__call__", None)  # noqa: B004
+    if not isinstance(call, FunctionType):
+        raise TypeError(
+            f"compile() of a class compiles the calls of its instances, and {cls.__qualname__} has "
+            "no __call__ in Python. Compile the function that makes or uses them"
+        )
+    setattr(cls, "__call__", _wrap(call, options))  # noqa: B010 (mypy takes it for a method)
+    return cls
 
 
 def _compile_function(function: FunctionType, options: Options) -> Callable[..., Any]:

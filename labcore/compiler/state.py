@@ -18,6 +18,7 @@ from ..capture.bytecode import forget as forget_tables
 from ..capture.numbers import Varying
 from ..capture.skipping import forget as forget_skipped
 from ..guards import EAGER, MISS, End, Variant
+from ..tensor.replaced import on_replacing
 from . import frames
 from .build import Options
 from .dispatcher import call_with
@@ -197,10 +198,18 @@ def contradiction(text: str) -> None:
     warn(f"labcore: {text} (a bug of the lab; the result is the eager one)")
 
 
-def reset() -> None:
-    """Forget all variants of all compiled functions, and number frames from 0 again."""
+def forget_all() -> None:
+    """Forget all variants of all compiled functions."""
     for state in list(_states):
         state.forget()
+
+
+on_replacing(forget_all)
+
+
+def reset() -> None:
+    """The same, and number frames from 0 again."""
+    forget_all()
     forget_tables()
     forget_skipped()
     frames.reset()

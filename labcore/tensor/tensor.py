@@ -27,6 +27,7 @@ from .history import History
 from .layout import Layout, layout_of
 from .methods import Methods
 from .modes import mode
+from .replaced import Watched, seal
 from .size import Size
 from .storage import Storage, address
 
@@ -39,7 +40,7 @@ _new = object.__new__
 _layouts: dict[tuple, Known] = {}
 
 
-class Tensor(Conversions, History, Methods):
+class Tensor(Conversions, History, Methods, metaclass=Watched):
     """A view of a storage, with or without a history.
 
     `_base` is the tensor this one is a view of and `_view` how it was taken; `_output_number` says
@@ -237,6 +238,9 @@ class Tensor(Conversions, History, Methods):
                 "cannot pickle a tensor with a history; pickle tensor.detach() instead"
             )
         return _restored, (self.array, self._requires_grad)
+
+
+seal(Tensor)
 
 
 def wrap(array: np.ndarray) -> Tensor:

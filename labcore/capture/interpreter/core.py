@@ -21,6 +21,7 @@ from types import CellType, FunctionType
 from typing import Any
 
 from ...guards import GuardBuilder, Source, kinds, source
+from ...tensor.replaced import is_replaced
 from ...trace import Origin, in_detail, listening
 from ..binding import parameter_names, varargs_name, varkeywords_name
 from ..breaks import Break, WouldRaise
@@ -48,6 +49,8 @@ MAX_STEPS = 100_000
 MAX_DEPTH = 60
 GENERATOR = 0x20
 GENERATOR_FLAGS = GENERATOR | 0x80 | 0x200  # generators, coroutines, asynchronous generators
+# Methods of a tensor that capture answers for without looking them up.
+UNASKED = "bool contains eq getattr getattribute hash iter len".split()
 OUR_FOLDER = str(Path(__file__).resolve().parents[2])
 
 
@@ -133,8 +136,15 @@ class Interpreter:
 
     def _resumed(self) -> list[SymbolicFrame]:
         """Frames of a call on its way, nothing in them looked at yet."""
+        self._asks_the_lab()
         self.parameters = (self.builder.parameter(source.local("F")),)
         return [self._mirror(n, real) for n, real in enumerate(self.reals)]
+
+    def _asks_the_lab(self) -> None:
+        """Raises Break where what an instruction asks of a tensor is a method of the program's."""
+        for name in UNASKED:
+            if is_replaced(f"__{name}__"):
+                raise _at_start(Break("unknown-method", name=f"__{name}__"), self.function)
 
     def _mirror(self, number: int, real: Frame) -> SymbolicFrame:
         where = Source(f"f{number}", f"{self.parameters[0]}[{number}]")
@@ -185,6 +195,7 @@ class Interpreter:
             cells.append(self.looker.cell(where, name, cell))
         if code.co_flags & GENERATOR_FLAGS:
             raise _at_start(Break("generator", name=code.co_qualname), self.function)
+        self._asks_the_lab()
         known = FunctionVariable(code, self.function.__globals__, cells=cells, value=self.function)
         for name, value in zip(sources, self.values):
             if name == varargs_name(code):

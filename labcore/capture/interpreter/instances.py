@@ -35,8 +35,6 @@ from .core import Interpreter
 from .fold import python_value
 from .table import opcode
 
-ABSTRACT = 1 << 20  # Py_TPFLAGS_IS_ABSTRACT
-
 
 def makes_instances(vm: Interpreter, value: Any) -> bool:
     """Is it a class whose calls are `type.__call__`'s to answer, and its making ours to follow?"""
@@ -100,7 +98,7 @@ def create(
 
 def allocate(vm: Interpreter, cls: type) -> ObjectVariable:
     """object.__new__(cls)."""
-    if cls.__flags__ & ABSTRACT:
+    if vm.classes.is_abstract(cls):
         raise WouldRaise(TypeError(f"Can't instantiate abstract class {cls.__name__}"))
     if vm.classes.entry(cls, "__del__") is not None:  # it is told when nobody holds it any more
         raise Break("new-object", name=cls.__name__)

@@ -147,6 +147,8 @@ def global_value(vm: Interpreter, frame: SymbolicFrame, name: str) -> Variable:
     """A name of the module: its globals first, then the builtins."""
     if frame.ours:
         return own_name(frame.namespace, name)
+    if type(frame.namespace) is not dict:
+        raise Break("operation", what=f"global {name!r} of what is no plain dict")
     space = vm.builder.constant(frame.namespace, "G")
     written = vm.looker.written_names(frame.namespace)
     if name in written:
