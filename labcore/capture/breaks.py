@@ -211,8 +211,9 @@ REASONS: dict[str, Reason] = {
     ),
     "opaque-result": Reason(
         "a function under allow_in_graph gives {what}",
-        "Its call is one node of the graph, and a node is one tensor.",
-        "Return one tensor, or let capture look into the function: remove the allow_in_graph.",
+        "Its call is one node of the graph, and what it gives has to be new tensors, alone or in "
+        "tuples, lists and dicts.",
+        "Return such, or let capture look into the function: remove the allow_in_graph.",
     ),
     "constant-result": Reason(
         "{name}, under assume_constant_result, {what}",

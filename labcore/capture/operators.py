@@ -51,6 +51,16 @@ if TYPE_CHECKING:
     from .interpreter.core import Interpreter
 
 
+def _item(whole: Any, *path: Any) -> Any:
+    for place in path:
+        whole = whole[place]
+    return whole
+
+
+# What an opaque operator's node gives, at a place in it.
+ITEM = Op("_item", "composite", _item, _item, compose=_item)
+
+
 class Traced(Methods):
     """A tensor that is only a node of the graph: it has a type and a shape, and no numbers."""
 
@@ -89,9 +99,20 @@ class Traced(Methods):
     def requires_grad(self, wanted: bool) -> None:
         raise Break("operation", what="making a new leaf that requires grad")
 
-    # As in Tensor; without these Python would iterate by trying x[0], x[1] ...
-    __len__ = Tensor.__len__
-    __iter__ = Tensor.__iter__
+    # As in Tensor, from shape, strides and dtype; without the first two Python would iterate by
+    # trying x[0], x[1] ...
+    __len__, __iter__ = Tensor.__len__, Tensor.__iter__
+    ndim, dim, size, stride = Tensor.ndim, Tensor.dim, Tensor.size, Tensor.stride
+    itemsize, element_size = Tensor.itemsize, Tensor.element_size
+    is_floating_point = Tensor.is_floating_point
+
+    def numel(self) -> int:
+        return self.meta.numel
+
+    nelement = numel
+
+    def is_contiguous(self) -> bool:
+        return self.meta.is_contiguous
 
     def __bool__(self) -> bool:
         raise Break("data-dependent-branch")
@@ -151,6 +172,36 @@ class CaptureTracer(Tracer):
             self.memory.note(result)
         return self.stand_in(result, TensorVariable(meta, result))
 
+    def call_whole(self, op: Op, *args: Any) -> Any:
+        """An opaque operator. Where it gives no single tensor, its node has no meta, and each
+        tensor in what it gives is a node of its own."""
+        metas = mapped(_nodes(args), Node, lambda node: self.memory.read(node).meta)
+        whole = op.meta(*metas)
+        if isinstance(whole, TensorMeta):
+            return self.call(op, args, {})
+        if self.skipping is not None:
+            raise Break("skipped-frame", name=op.name, function=self.skipping)
+        node = self.graph.call_function(
+            op, map_nodes(_nodes(args), self.memory.read), origin=self.origin
+        )
+        self.steps[node] = self.step
+        if self.modes.changed:
+            self._is_cut_off(op, node)
+        return self._items(node, whole, ())
+
+    def _items(self, whole: Node, part: Any, path: tuple[Any, ...]) -> Any:
+        """Stand-ins for the tensors in a part of what a node gives."""
+        if isinstance(part, TensorMeta):
+            given = (whole, *path)
+            node = self.graph.call_function(ITEM, given, meta=part, origin=self.origin)
+            self.steps[node] = self.step
+            return self.stand_in(node, TensorVariable(part, node))
+        if isinstance(part, dict):
+            return {key: self._items(whole, item, (*path, key)) for key, item in part.items()}
+        if isinstance(part, (tuple, list)):
+            return type(part)(self._items(whole, i, (*path, n)) for n, i in enumerate(part))
+        return part
+
     def emit(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Node:
         """The node that `op` writes for nodes."""
         given, named = map_nodes(args, self.known), map_nodes(kwargs, self.known)
@@ -171,13 +222,13 @@ class CaptureTracer(Tracer):
 
         Raises Break for what a graph cannot do under those."""
         inputs = any(map(self.memory.requires_grad, node.all_input_nodes))
-        assert node.meta is not None
+        floating = node.meta is None or node.meta.dtype.is_floating_point
         if mode.inference != self.modes.entry["inference"]:
             raise Break("grad-mode", name=op.name, what="inference mode")
         if op.kind == "view" and self.modes.entry["grad"] and not mode.grad:
             self.memory.unrecorded[node] = self.step
             return False
-        if not inputs or not node.meta.dtype.is_floating_point or op.kind in UNRECORDED:
+        if not inputs or not floating or op.kind in UNRECORDED:
             return False
         if op.opaque or mode.grad:
             stop = Break("grad-mode", name=op.name, what="grad mode")
@@ -216,6 +267,17 @@ def plain_number(value: Any) -> Any:
         for kind, convert in ((int, int.__int__), (float, float.__float__)):
             if issubclass(type(value), kind):
                 return convert(value)
+    return value
+
+
+def mapped(value: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
+    """`value` with all of a kind in it replaced."""
+    if isinstance(value, kind):
+        return replace(value)
+    if isinstance(value, (tuple, list)):
+        return type(value)([mapped(item, kind, replace) for item in value])
+    if isinstance(value, dict):
+        return {key: mapped(item, kind, replace) for key, item in value.items()}
     return value
 
 

@@ -24,9 +24,9 @@ from ..guards import source
 def allow_in_graph(fn: Any) -> Any:
     """Have capture write a call of `fn` as one node, whatever its Python is like; gives `fn`.
 
-    fn: a Python function of tensors and plain values that returns one tensor, or a list or tuple
-    of such functions. Backend "eager" calls it, autodiff looks into it. Raises TypeError for
-    anything else.
+    fn: a Python function of tensors and plain values that returns new tensors, alone or in tuples,
+    lists and dicts; or a list or tuple of such functions. Backend "eager" calls it, autodiff looks
+    into it. Raises TypeError for anything else.
     """
     if isinstance(fn, (list, tuple)):
         return [allow_in_graph(function) for function in fn]

@@ -171,16 +171,61 @@ def test_two_functions_of_one_name_are_two_operators():
     assert [compiled(X, f).tolist() for f in (first, second)] == [[1.0, -4.0], [1.5, -6.0]]
 
 
-def test_what_is_no_single_tensor_is_a_break():
-    @compiler.allow_in_graph
-    def both(x):
-        return x + 1, x * 2
+@compiler.allow_in_graph
+def parts(x, times=2):
+    return x + 1, {"a": [x * times, None], "b": x.exp()}
 
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_function_that_gives_several_tensors(backend):
+    def f(x):
+        first, rest = parts(x * 1, times=3)
+        return first + rest["b"], rest["a"], parts(x)[1], rest
+
+    compiled = torch.compile(f, backend=backend, fullgraph=True)
+    for _ in range(2):
+        want, got = f(X), compiled(X)
+        assert list(got[3]) == ["a", "b"] and got[3]["a"] is got[1] and got[1][1] is None
+        for place in (lambda r: r[0], lambda r: r[1][0], lambda r: r[2]["b"]):
+            torch.testing.assert_close(place(got), place(want))
+    x, y = (torch.tensor([0.5, -2.0], requires_grad=True) for _ in range(2))
+    for function, leaf in ((f, x), (compiled, y)):
+        total, rest = function(leaf)[:2]
+        (total.sum() + rest[0].sum()).backward()
+    torch.testing.assert_close(y.grad, x.grad)
+
+
+def test_the_nodes_of_several_tensors():
+    counter, breaks = run(lambda x: parts(x)[1]["a"][0] + 1, X, fullgraph=True)
+    whole, first, *rest = counter.graphs[0].graph.calls
+    assert whole.meta is None and first.args == (whole, 1, "a", 0) and first.meta.shape == (2,)
+    assert len(rest) == 1 and not breaks
+
+
+def test_what_is_no_new_tensor_is_a_break():
     @compiler.allow_in_graph
     def number(x):
         return x.sum().item()
 
-    assert run(lambda x: both(x)[0] * 2, X)[1] == ["opaque-result"]
+    @compiler.allow_in_graph
+    def size(x):
+        return x + 1, x.ndim
+
+    @compiler.allow_in_graph
+    def itself(x):
+        return x, x + 1
+
+    @compiler.allow_in_graph
+    def twice(x):
+        y = x + 1
+        return y, y[:1]
+
+    def identity(x):
+        first, second = itself(x)
+        return first is x, second
+
+    for f in (lambda x: size(x)[0] * 2, identity, lambda x: twice(x)[0] * 2):
+        assert run(f, X)[1] == ["opaque-result"]
     assert run(lambda x: x * number(x), X)[1][0] == "tensor-to-python"
     with pytest.raises(TypeError, match="Python function"):
         compiler.allow_in_graph(3)
