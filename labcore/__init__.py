@@ -22,6 +22,7 @@ from labcore.dtypes import (
     int64 as int64,
 )
 from labcore.tensor import *  # noqa: F403
+from labcore.tensor import missing as _missing
 
 __version__ = "0.1.0"
 
@@ -51,9 +52,8 @@ def __getattr__(name: str) -> Any:
     """The rooms that are loaded on first use."""
     found = _LAZY.get(name)
     if found is None:
-        raise AttributeError(
-            f"module 'labcore' has no attribute {name!r}", name=name, obj=sys.modules[__name__]
-        )
+        said = _missing.text("module 'labcore'", name, tuple(__dir__()))
+        raise AttributeError(said, name=name, obj=sys.modules[__name__])
     module = importlib.import_module(found[0])
     value = module if found[1] is None else getattr(module, found[1])
     globals()[name] = value

@@ -12,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from .missing import is_missing
+
 _sealed: list[type] = []  # Tensor, once it is complete
 _own: dict[str, Any] = {}  # what it has from the lab
 _replaced: set[str] = set()
@@ -20,6 +22,10 @@ _told: list[Callable[[], None]] = []
 
 class Watched(type):
     """The metaclass of `Tensor`."""
+
+    def __dir__(cls) -> list[str]:
+        """What is there."""
+        return [name for name in super().__dir__() if not is_missing(cls, name)]
 
     def __setattr__(cls, name: str, value: Any) -> None:
         super().__setattr__(name, value)

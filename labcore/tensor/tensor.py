@@ -22,6 +22,7 @@ import numpy as np
 from labcore import devices, dtypes
 from labcore.graph import TensorMeta
 
+from . import missing
 from .conversions import Conversions
 from .history import History
 from .layout import Layout, layout_of
@@ -94,6 +95,9 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         from .factories import legacy_tensor
 
         return legacy_tensor(values)
+
+    def __dir__(self) -> list[str]:
+        return dir(type(self))
 
     # ---- what it is ----
 
@@ -240,6 +244,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         return _restored, (self.array, self._requires_grad)
 
 
+missing.install(Tensor)
 seal(Tensor)
 
 
