@@ -342,7 +342,8 @@ def calling_method(vm: Interpreter, owner: ObjectVariable) -> Variable:
     if found is None:
         raise WouldRaise(TypeError(f"{owner.cls.__name__!r} object is not callable"))
     if isinstance(found, MethodVariable) and isinstance(found.function, Constant):  # C
-        raise Break("unknown-call", name=owner.place.name if owner.source else owner.kind)
+        named = owner.source is not None and not owner.source.name.startswith("stack[")
+        raise Break("unknown-call", name=owner.place.name if named else f"a {owner.kind}")
     return found
 
 

@@ -119,10 +119,12 @@ REASONS: dict[str, Reason] = {
         "Pass a Python number, or use an operator that takes a tensor there.",
     ),
     "varying-number": Reason(
-        "{name} is a value that differs from time to time",
-        "A constant is needed here, and this one was another when the same code was captured "
-        "before. CPython computes with it, so that the graphs around it serve every value.",
-        "Make a number a tensor, or leave it: the operators around it are compiled.",
+        "{name}, a value that differs from time to time, is needed as a constant",
+        "A text, a length, an index or a key is made of it here, and it was another one when the "
+        "same code was captured before. CPython makes that of it, so that the graphs around it "
+        "serve every value.",
+        "Leave it: the operators around it are compiled, and a number that only operators use is "
+        "an input of their graph.",
     ),
     # ---- effects
     "side-effect-call": Reason(

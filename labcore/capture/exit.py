@@ -208,7 +208,7 @@ class Exit:
         if cls is partial:
             return self._partial(made)
         if is_ours(cls):
-            raise Break("unknown-call", name=f"{cls.__name__}()")
+            raise Break("operation", what="what cmp_to_key() made, in use where capture stops")
         given = [self.builder.constant(cls, cls.__name__)]
         if made.contents is not None and not isinstance(made.contents, Mutable):
             given.append(self.build(made.contents))
@@ -222,7 +222,7 @@ class Exit:
         if code.co_filename.startswith(POLYFILLS):
             return self._library_iterator(made)
         if made.frame is None or made.paused is not None or made.running:
-            raise Break("generator", name=code.co_qualname)
+            raise Break("generator", name=made.title)
         count, given = code.co_argcount, made.arguments
         texts = [self.build(given[name]) for name in code.co_varnames[:count]]
         rest = list(parameter_names(code)[count + code.co_kwonlyargcount :])
@@ -237,7 +237,7 @@ class Exit:
         """Python of ours was read in place of a builtin: the builtin's own iterator goes on."""
         found = remade(made)
         if found is None:
-            raise Break("operation", what="an iterator of this kind that is in use")
+            raise Break("operation", what=f"a {made.kind} that is in use where capture stops")
         maker, given = found
         texts = ", ".join(map(self._inline, given))
         return self._named("iterator", f"{self.builder.constant(maker, 'remade')}({texts})")
@@ -270,7 +270,7 @@ class Exit:
 
     def _iterator(self, variable: IteratorVariable) -> str:
         if type(variable) is not IteratorVariable or variable.sequence is None:
-            raise Break("operation", what="an iterator of this kind that is in use")
+            raise Break("operation", what="an iterator that is in use where capture stops")
         sequence, function = variable.sequence, "iter"
         if isinstance(sequence, ListVariable) and sequence.whole is not None:
             function = self.builder.constant(list.__iter__, "list_iter")
@@ -317,7 +317,8 @@ class Exit:
 
     def _function(self, made: FunctionVariable) -> str:
         if made.code.co_filename.startswith(POLYFILLS):
-            raise Break("unknown-call", name=f"{made.code.co_qualname}()")
+            name = made.code.co_qualname.partition(".")[0]  # of the builtin that gave it
+            raise Break("operation", what=f"what {name}() gave, in use where capture stops")
         if made.annotated:
             raise Break(
                 "operation",

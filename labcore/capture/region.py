@@ -176,7 +176,7 @@ def _region(vm: Interpreter) -> Region:
         stop.half_done = None
         raise stop
     if (generator := half_done(vm.generators)) is not None:
-        left = Break("generator", name=generator.function.code.co_qualname)
+        left = Break("generator", name=generator.title)
         left.step = vm.born.get(generator)
         raise left
     way_out = Leaving(builder, vm.looker, vm.operators.tracer.memory, vm.modes, vm.born)

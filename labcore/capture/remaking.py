@@ -18,22 +18,27 @@ from typing import Any
 from .frame import POLYFILLS
 from .polyfills import iterators, selections
 from .variables import GeneratorVariable, Variable
+from .variables.generators import STANDS_FOR
 
 Maker = Callable[..., Any]
-TYPES: dict[CodeType, type] = {}
 MAKERS: dict[CodeType, Maker] = {}
 
 
 def makes(polyfill: Any, cls: type, maker: Maker | None = None) -> None:
     """Generators of `polyfill` stand for a `cls`; `maker` takes its variables, by their names."""
     assert isinstance(polyfill, FunctionType)
-    TYPES[polyfill.__code__] = cls
+    STANDS_FOR[polyfill.__code__] = cls
     if maker is not None:
         MAKERS[polyfill.__code__] = maker
 
 
 def type_of_generator(generator: GeneratorVariable) -> type:
-    return TYPES.get(generator.function.code, GeneratorType)
+    return STANDS_FOR.get(generator.function.code, GeneratorType)
+
+
+def is_iterator(cls: type) -> bool:
+    """Is it a builtin iterator's class, whose `__iter__` gives the iterator itself?"""
+    return any(cls is kind for kind in STANDS_FOR.values())
 
 
 def is_ours(cls: type) -> bool:

@@ -3,6 +3,8 @@ had been."""
 
 from __future__ import annotations
 
+import functools
+import itertools
 import re
 import threading
 import time
@@ -11,10 +13,10 @@ import numpy as np
 import pytest
 
 import labcore as torch
-from labcore.capture import REASONS
+from labcore.capture import REASONS, polyfills
 from labcore.compiler import compile as lab_compile, disable, graph_break
 from labcore.compiler.exc import Unsupported
-from labcore.trace import CacheMiss, CallEnd, record
+from labcore.trace import CacheMiss, CallEnd, GraphBreak, record
 
 from .differential import check
 
@@ -401,3 +403,45 @@ def test_a_method_in_c_that_wants_its_type() -> None:
 
     report = check(f, x4())
     assert [stop.break_id for stop in report.breaks] == ["unknown-call"]
+
+
+def in_use(make):
+    def f(x):
+        iterator = make()
+        next(iterator)
+        return x * 2, iterator
+
+    return f
+
+
+@pytest.mark.parametrize(
+    ("function", "what"),
+    [
+        (lambda x: (x * 2, {map(abs, [1]): 1}), "a map object as a key"),
+        (lambda x: (x * 2, len(zip([1]))), "len() of a zip object"),
+        (in_use(lambda: itertools.accumulate([1, 2])), "an accumulate object that is in use"),
+        (in_use(lambda: itertools.groupby("ab")), "a groupby object that is in use"),
+        (lambda x: (x * 2, functools.cmp_to_key(max)(3)), "what cmp_to_key() gave, in use"),
+    ],
+)
+def test_a_reason_names_what_the_user_wrote(function, what):
+    compiled = lab_compile(function, backend="eager", fullgraph=True)
+    with pytest.raises(Unsupported) as caught:
+        compiled(x4())
+    assert what in str(caught.value)
+    folder = str(polyfills.__path__[0])
+    assert folder not in str(caught.value)
+
+
+def test_what_is_made_of_a_number_that_varies():
+    def logs(x):
+        for n in range(5):
+            x = x * 2
+            graph_break()
+            SEEN.append(f"{n}")
+        return x + 1
+
+    with record() as trace:
+        lab_compile(logs, backend="eager")(x4())
+    stops = [stop for stop in trace.of(GraphBreak) if stop.break_id == "varying-number"]
+    assert stops and "n, a value that differs from time to time, is needed" in stops[0].what

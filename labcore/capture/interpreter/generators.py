@@ -144,7 +144,7 @@ def _raise_in(
         generator.frame = None
         return
     if generator.frame.table.delegates(generator.paused):
-        raise Break("generator", name=generator.function.code.co_qualname)
+        raise Break("generator", name=generator.title)
     _enter(vm, generator, take, end).offset = generator.paused
 
 

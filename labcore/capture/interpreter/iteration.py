@@ -15,6 +15,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import V12, Instruction
 from ..frame import Continuation, SymbolicFrame
 from ..polyfills.iterators import items_by_index
+from ..remaking import is_iterator
 from ..variables import (
     Constant,
     GeneratorVariable,
@@ -36,6 +37,8 @@ def ask_iterator(vm: Interpreter, variable: Variable, then: Continuation) -> int
     """`then` with iter(variable)."""
     value = vm.look(variable)
     if isinstance(value, (LiveIterator, GeneratorVariable)):
+        return then(vm, value)
+    if isinstance(value, ObjectVariable) and is_iterator(value.cls):
         return then(vm, value)
     if not isinstance(value, ObjectVariable):
         return then(vm, iterator(vm, value))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from .functions import FunctionVariable
@@ -10,6 +11,10 @@ from .values import Variable
 
 if TYPE_CHECKING:
     from ..frame import SymbolicFrame
+
+
+# The code of generators that are read in place of a builtin, whose iterator they stand for.
+STANDS_FOR: dict[CodeType, type] = {}
 
 
 @dataclass(eq=False, slots=True)
@@ -28,4 +33,11 @@ class GeneratorVariable(Variable):
 
     @property
     def kind(self) -> str:
-        return f"generator {self.function.code.co_name}"
+        cls = STANDS_FOR.get(self.function.code)
+        return f"{cls.__name__} object" if cls else f"generator {self.function.code.co_name}"
+
+    @property
+    def title(self) -> str:
+        """What the user called."""
+        cls = STANDS_FOR.get(self.function.code)
+        return f"{cls.__name__}()" if cls else self.function.code.co_qualname
