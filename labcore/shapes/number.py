@@ -18,7 +18,6 @@ from .env import SYMBOL, ShapeEnv
 from .expr import Expr
 
 Function = Callable[..., Any]
-MATH_FUNCTIONS = "sqrt exp log log2 log10 sin cos tan tanh atan".split()
 
 
 class SymNumber:
@@ -139,29 +138,33 @@ class SymNumber:
         return _power(other, self)
 
     def __neg__(self) -> Any:
-        return self * -1 if isinstance(self, SymInt) else _computed("(-{0})", operator.neg, self)
+        return self * -1 if isinstance(self, SymInt) else computed("(-{0})", operator.neg, self)
 
     def __pos__(self) -> Any:
         return self
 
     def __abs__(self) -> Any:
-        if isinstance(self, SymInt):
-            return -self if self < 0 else self
-        return _computed("({0}.__abs__())", abs, self)
+        low, high = self.env.bounds(self.expr) if isinstance(self, SymInt) else (-1, 1)
+        if low >= 0 or high <= 0:
+            return self if low >= 0 else -self
+        found = computed("({0}.__abs__())", abs, self)
+        if isinstance(found, SymInt):
+            self.env.ranges.setdefault(found.text, (0, max(-low, high)))
+        return found
 
     def __round__(self, digits: Any = None) -> Any:
         if digits is None:
-            return _computed("({0}.__round__())", round, self)
-        return _computed("({0}.__round__({1}))", round, self, digits)
+            return computed("({0}.__round__())", round, self)
+        return computed("({0}.__round__({1}))", round, self, digits)
 
     def __trunc__(self) -> Any:
-        return _computed("({0}.__trunc__())", math.trunc, self)
+        return computed("({0}.__trunc__())", math.trunc, self)
 
     def __floor__(self) -> Any:
-        return _computed("({0}.__floor__())", math.floor, self)
+        return computed("({0}.__floor__())", math.floor, self)
 
     def __ceil__(self) -> Any:
-        return _computed("({0}.__ceil__())", math.ceil, self)
+        return computed("({0}.__ceil__())", math.ceil, self)
 
     def __int__(self) -> int:
         return int(self.fixed())
@@ -247,26 +250,6 @@ def hint(value: Any) -> Any:
     return value.hint if isinstance(value, SymNumber) else value
 
 
-def to_int(value: Any) -> Any:
-    """int(value), symbolic where value is."""
-    if isinstance(value, SymFloat):
-        return math.trunc(value)
-    return value if isinstance(value, SymInt) else int(value)
-
-
-def to_float(value: Any) -> Any:
-    """float(value), symbolic where value is."""
-    if isinstance(value, SymInt):
-        return _computed("({0}.__float__())", float, value)
-    return value if isinstance(value, SymFloat) else float(value)
-
-
-def of_math(name: str, *operands: Any) -> Any:
-    """math.sqrt(operand), math.log(operand, base) and the like."""
-    places = ", ".join(["{}"] * len(operands))
-    return _computed(f"(math.{name}({places}))", getattr(math, name), *operands)
-
-
 def bare(text: str) -> str:
     """Without a pair of parentheses around all of it."""
     if not text.startswith("("):
@@ -294,7 +277,7 @@ def _text(value: Any) -> str:
     return f"({text})" if text.startswith("-") else text
 
 
-def _env(*operands: Any) -> ShapeEnv:
+def environment(*operands: Any) -> ShapeEnv:
     return next(value.env for value in operands if isinstance(value, SymNumber))
 
 
@@ -302,7 +285,7 @@ def _whole(*operands: Any) -> bool:
     return all(isinstance(value, INTS) for value in operands)
 
 
-def _computed(template: str, function: Function, *operands: Any) -> Any:
+def computed(template: str, function: Function, *operands: Any) -> Any:
     """function(*operands), as the text that the template makes of theirs.
 
     What raises for the values seen raises, and they are assumed to be the values.
@@ -313,7 +296,7 @@ def _computed(template: str, function: Function, *operands: Any) -> Any:
         for operand in operands:
             fixed(operand)
         raise
-    env = _env(*operands)
+    env = environment(*operands)
     text = template.format(*map(_text, operands))
     if type(value) is float:
         return SymFloat(env, text)
@@ -331,8 +314,8 @@ def _arithmetic(sign: str, function: Function, a: Any, b: Any) -> Any:
     if not (number_like(a) and number_like(b)):
         return NotImplemented
     if not _whole(a, b):
-        return _computed(f"({{0}} {sign} {{1}})", function, a, b)
-    return _polynomial(_env(a, b), function(Expr.of(a), Expr.of(b)))
+        return computed(f"({{0}} {sign} {{1}})", function, a, b)
+    return _polynomial(environment(a, b), function(Expr.of(a), Expr.of(b)))
 
 
 def _divided(sign: str, function: Function, a: Any, b: Any) -> Any:
@@ -343,11 +326,11 @@ def _divided(sign: str, function: Function, a: Any, b: Any) -> Any:
         raise ZeroDivisionError(str(_error(function, hint(a), hint(b))))
     if sign != "/" and _whole(a, b):
         return _divided_ints(sign, function, a, b)
-    return _computed(f"({{0}} {sign} {{1}})", function, a, b)
+    return computed(f"({{0}} {sign} {{1}})", function, a, b)
 
 
 def _divided_ints(sign: str, function: Function, a: Any, b: Any) -> Any:
-    env, dividend, divisor = _env(a, b), Expr.of(a), Expr.of(b)
+    env, dividend, divisor = environment(a, b), Expr.of(a), Expr.of(b)
     exact = dividend.divided(divisor)
     if exact is not None:
         return _polynomial(env, exact) if sign == "//" else 0
@@ -355,7 +338,7 @@ def _divided_ints(sign: str, function: Function, a: Any, b: Any) -> Any:
     least, most = env.bounds(divisor)
     if sign == "%" and 0 <= low and high < least:
         return a
-    found = _computed(f"({{0}} {sign} {{1}})", function, a, b)
+    found = computed(f"({{0}} {sign} {{1}})", function, a, b)
     if isinstance(found, SymInt) and least > 0 and (sign == "%" or low >= 0):
         env.ranges.setdefault(found.text, (0, most - 1 if sign == "%" else high))
     return found
@@ -378,7 +361,7 @@ def _power(a: Any, b: Any) -> Any:
             return fixed(a) ** fixed(b)
     elif not isinstance(b, int) and a < 0:
         return fixed(a) ** fixed(b)
-    return _computed("({0} ** {1})", operator.pow, a, b)
+    return computed("({0} ** {1})", operator.pow, a, b)
 
 
 SIGNS: dict[str, Callable[[ShapeEnv, Expr], bool]] = {
@@ -394,7 +377,7 @@ SIGNS: dict[str, Callable[[ShapeEnv, Expr], bool]] = {
 def _compared(sign: str, function: Function, a: Any, b: Any) -> Any:
     if not number_like(b):
         return NotImplemented
-    env = _env(a, b)
+    env = environment(a, b)
     if _whole(a, b):
         return SIGNS[sign](env, Expr.of(a) - Expr.of(b))
     return env.holds(f"{_text(a)} {sign} {_text(b)}", function(hint(a), hint(b)))

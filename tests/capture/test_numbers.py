@@ -14,6 +14,7 @@ from hypothesis import given, strategies as st
 import labcore as torch
 from labcore.compiler import state
 from labcore.compiler._dynamo.testing import CompileCounter
+from labcore.compiler.compile import state_of
 from labcore.trace import record
 from tests.capture.differential import same, strict
 
@@ -274,3 +275,44 @@ def test_where_enumerate_starts_is_an_index():
         assert [n for n, _ in compiled(torch.ones(2), start)] == [int(start), start + 1]
     with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
         compiled(torch.ones(2), 2.5)
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x, n: x * max(n, 5) + min(n, 6),
+        lambda x, n: x * abs(n - 6),
+        lambda x, n: x * ((n & 3) | (n ^ 1)) + (n << 2) - (n >> 1) * ~n,
+        lambda x, n: x * max(n * 0.5, 2.0),
+        lambda x, n: x * max(min(n, 7), n - 4, 1),
+        lambda x, n: (x * n, (n + 1) is n, n is n, n is None),
+    ],
+)
+def test_functions_that_stay_expressions(function):
+    compiled = torch.compile(function)
+    x = torch.tensor([1.0, 2.0])
+    with strict():
+        for n in (3, 4, 5, 6, 7, 8, 9):
+            same(function(x, n), compiled(x, n), ())
+    assert len(state_of(compiled).cache.variants) == 2
+
+
+def test_sizes_that_are_chosen():
+    def f(x):
+        n = x.shape[0]
+        return torch.zeros(max(n, 4)), x * min(n, 5)
+
+    compiled = torch.compile(f)
+    with strict():
+        for n in (3, 4, 5, 6, 7, 2):
+            same(f(torch.ones(n)), compiled(torch.ones(n)), ())
+    assert len(state_of(compiled).cache.variants) == 2
+
+
+def test_errors_of_bits():
+    compiled = torch.compile(lambda x, n: x * (n << 1), backend="eager")
+    for n in (1, 2, 3):
+        compiled(torch.ones(2), n)
+    for wrong in (1.5, 2.5):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            compiled(torch.ones(2), wrong)

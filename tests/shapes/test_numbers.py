@@ -4,19 +4,59 @@ from __future__ import annotations
 
 import math
 import operator
+from functools import partial
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from labcore.shapes import Expr, ShapeEnv, SymFloat, SymInt, Undecided, to_float, to_int
+from labcore.shapes import (
+    Expr,
+    ShapeEnv,
+    SymFloat,
+    SymInt,
+    Undecided,
+    bitwise,
+    inverted,
+    largest,
+    left_shift,
+    right_shift,
+    smallest,
+    to_float,
+    to_int,
+)
 from labcore.shapes.env import sentence
 
 BINARY = [
     operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
     divmod, operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge, max, min,
+    operator.and_, operator.or_, operator.xor,
 ]  # fmt: skip
-UNARY = [operator.neg, abs, round, to_int, to_float, math.floor, math.ceil, bool]
+
+
+def doubled_thrice(number: Any) -> Any:
+    return number << 3
+
+
+def halved_twice(number: Any) -> Any:
+    return number >> 2
+
+
+UNARY = [
+    operator.neg, abs, round, to_int, to_float, math.floor, math.ceil, bool, operator.invert,
+    doubled_thrice, halved_twice,
+]  # fmt: skip
+# Python's functions that are no methods of a symbolic number.
+MEANINGS: dict[Any, Any] = {
+    max: largest,
+    min: smallest,
+    operator.and_: partial(bitwise, "&", operator.and_),
+    operator.or_: partial(bitwise, "|", operator.or_),
+    operator.xor: partial(bitwise, "^", operator.xor),
+    operator.invert: inverted,
+    doubled_thrice: lambda number: left_shift(number, 3),
+    halved_twice: lambda number: right_shift(number, 2),
+}
 ints = st.integers(-30, 30)
 floats = st.floats(allow_nan=True, width=32) | st.sampled_from([0.0, -0.0, 0.5, 2.0, -3.0])
 
@@ -72,6 +112,8 @@ def program(symbolic: list[Any], steps: list[Any]) -> list[Any]:
             operands.append(found[b % len(found)])
         if any(isinstance(o, (type, tuple)) for o in operands):
             continue
+        if any(isinstance(o, (SymInt, SymFloat)) for o in operands):
+            function = MEANINGS.get(function, function)
         found.append(result(function, *operands))
     return found
 

@@ -12,7 +12,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ...shapes import MATH_FUNCTIONS, of_math, to_float, to_int
+from ...shapes import (
+    MATH_FUNCTIONS,
+    bitwise,
+    inverted,
+    largest,
+    left_shift,
+    of_math,
+    right_shift,
+    smallest,
+    to_float,
+    to_index,
+    to_int,
+)
 from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
@@ -21,14 +33,22 @@ from .core import Interpreter
 
 _OPERATORS = "add sub mul truediv floordiv mod pow neg pos lt le eq ne gt ge"
 OF_TUPLES = *(getattr(operator, name) for name in "lt le eq ne gt ge".split()), math.prod
+BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
 SYMBOLIC: dict[Any, Callable[..., Any]] = {
     **{f: f for f in (getattr(operator, name) for name in _OPERATORS.split())},
-    **{f: f for f in (abs, round, divmod, pow, min, max, bool)},
+    **{f: f for f in (abs, round, divmod, pow, bool)},
+    **{f: partial(bitwise, sign, f) for sign, f in BITS.items()},
     **{f: f for f in OF_TUPLES},
     **{getattr(math, name): partial(of_math, name) for name in MATH_FUNCTIONS},
     **{f: f for f in (math.floor, math.ceil, math.trunc)},
     int: to_int,
     float: to_float,
+    operator.index: to_index,
+    min: smallest,
+    max: largest,
+    operator.lshift: left_shift,
+    operator.rshift: right_shift,
+    operator.invert: inverted,
 }
 
 
