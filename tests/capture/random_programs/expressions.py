@@ -58,6 +58,7 @@ _TEXTS: dict[str, str] = {
         (@T).unsqueeze(0).squeeze(0) | torch.stack([@T, @T])[@I % 2] | torch.full_like(@T, @F)
         (@T).clamp(min=@F) | torch.tensor([1.0, @F]) | (@T).flatten() | (@T).new_full((2,), @F)
         (@T > @T).float() | (@T).amax() + @T | (@T).view(-1, 1) * (@T)[:1] | torch.arange(2) + @T
+        @T * Level.HIGH | Level(1 + @I % 2) + @T | twice(torch.relu)(@T) | @L[:1][@L.count(None)]
         -@O.t | +@T | (@T)[None][0] | @T + (lambda: @T)() | [*@TT][-1] | (@T, @I)[0]
     """,
     "Z": "3 (@T).sum() | (@T)[0] | (@T).mean() | @Z + @Z | @Z * @I | (@T).amax()",
@@ -77,7 +78,9 @@ _TEXTS: dict[str, str] = {
         sorted(@K, reverse=True)[0] if @K else @I | sum(itertools.accumulate(@K)) | (@I, @I)[@Q]
         raise check(@I) | (@T).size(0) | max(@K, default=@I) | (lambda: @I)() | @O.count('x')
         sum(map(abs, @K)) | len([*@GEN]) | (0, *@K)[-1] | pow(2, @I % 4) | hash(@I) % 5
-        measure(@K)
+        measure(@K) | Level.HIGH + @I | sum(Level) | max(@I, Level.LOW) | abs(@I - 2) | @I >> 1
+        [@O, @O].count(@O) | raise [@O, @O].index(@O) | raise (@I, @O).index(@O, @I % 2)
+        raise @TT.index(@T) | [@S, @I].index(@I) | @L.count(@S) | min(@I, @I, 3) | (@I & 5) ^ 1
     """,
     "F": """
         @F * 2 | @F + @I | float(@I) | break @Z.item() | math.floor(@F) + 0.5 | round(@F, 1)
@@ -91,7 +94,8 @@ _TEXTS: dict[str, str] = {
         (@S).replace('a', 'c')
         @O.__class__.__name__ | f"{@I:03d}" | @S.join(['x', @S]) | @S.strip('a')
         @N._fields[0] | raise @S[0] | str(@E) | f"{@O}" | repr((@I, @S))
-        @FN.__class__.__name__
+        @FN.__class__.__name__ | twice(torch.relu).__name__ | told(@X) | Level.LOW.name
+        (told_number and told(@X)) | (told_box and told(@O)) | (told_number and told(@I))
     """,
     "Q": """
         3 @I > @I | @I == @I | @Q and @Q | @Q or @Q | not @Q | @T is @T | @I in @K | 'a' in @D
@@ -101,7 +105,10 @@ _TEXTS: dict[str, str] = {
         issubclass(type(@O), Box)
         @O == @O | @S == @S | @M == @M | isinstance(@O, Sub) | @I not in @M | @I != @I | @U <= @U
         break any($a.sum() > 0 for $a in @L) | hasattr(@X, 'items') | @I in @O | @K < @K
-        @D is TABLE
+        @D is TABLE | @O in [@O, @O] | [@O, @I] == [@O, @I] | (@O,) != (@O,) | {1: @O} == {1: @O}
+        raise @T in @L | @I in [@O, @I] | raise (@I, @O) < (@I, @O) | @X in [None, @S]
+        Level.LOW < @I
+        raise @P in [@P] | @S in (@S, @O)
     """,
     "L": """
         3 [@T, @T] | 2 [@T{$a:T} for $a in @L] | [$a for $a in @L if @Q{$a:T}] | @L[:2] | @L[::-1]
@@ -120,7 +127,8 @@ _TEXTS: dict[str, str] = {
         sorted(@U) | [*@K, @I][:4] | list(@M) | list(@M.values())[:4] | list(@W) | [len(@S)]
         [$a for $a, $b in enumerate(@L)] | list(map(abs, @K)) | [$a for $a in @K if $a % 2]
         sorted(@K, key=lambda $a: -$a) | [$a * $b for $a, $b in zip(@K, range(3))] | [*@U]
-        [$a for $b in [@K, @K] for $a in $b][:4] | (@K * 2)[:4] | list(@S.encode())[:2]
+        [*Level] | [$a * @I for $a in Level] | [$a for $b in [@K, @K] for $a in $b][:4]
+        (@K * 2)[:4] | list(@S.encode())[:2]
     """,
     "D": """
         2 {'a': @T, 'b': @T} | {$a: @T{$a:S} for $a in 'ab'} | dict(@D) | {**@D, 'c': @T} | @D | @D

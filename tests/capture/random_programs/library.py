@@ -132,6 +132,10 @@ class Color(enum.Enum):
     RED = 1
     BLUE = 2
 
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 2
+
 class Noisy:
     def __init__(self, swallow=False):
         self.swallow = swallow
@@ -264,6 +268,18 @@ def twice(fn):
     def inner(*args, **kwargs):
         return fn(fn(*args, **kwargs))
     return inner
+
+@functools.singledispatch
+def told(value):
+    return "something"
+
+@told.register
+def told_number(value: int):
+    return f"number {value % 3}"
+
+@told.register(Box)
+def told_box(value):
+    return value.name
 
 def maybe(k, t):
     return t if k % 2 else None
