@@ -16,6 +16,7 @@ from types import CellType, FunctionType, MethodType
 from ..graph import Node
 from ..guards import GuardBuilder
 from ..tensor.size import Size
+from ..tensor.tensor import to_inference
 from .bases import base_of, by_base
 from .binding import VARARGS, parameter_names
 from .breaks import Break
@@ -120,6 +121,9 @@ class Exit:
 
     def _tensor(self, node: Node) -> str:
         name = self.output(self.memory.shown(node))
+        if node in self.modes.made and node not in self._counted:
+            self._counted.add(node)
+            self.lines.append(f"{self.builder.constant(to_inference, 'to_inference')}({name})")
         root = self.memory.written_inside(node)
         if root is not None and root not in self._counted:
             self._counted.add(root)

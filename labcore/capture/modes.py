@@ -5,8 +5,9 @@ bytecode.  Out: the flags as they are at each operator, and at the end of the re
 Invariant: the real flags change while an operator is being written, for the lab's own code looks at
 them, and in the text of a variant, after the graph, if they are others than at its beginning.
 A graph runs under the flags of its beginning. So what is not to be recorded is cut off with
-`_stop_gradient`, and what is written keeps its gradient by `_with_history`; PyTorch puts calls of
-`_set_grad_enabled` in the graph.
+`_stop_gradient`, what is written keeps its gradient by `_with_history`, and what inference_mode
+made becomes an inference tensor where it leaves; PyTorch puts calls of `_set_grad_enabled` and
+`_enter_inference_mode` in the graph.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from ..graph import Node
 from ..tensor.modes import mode
 from .breaks import Break
 from .variables import Constant, Variable
@@ -28,6 +30,7 @@ class Modes:
         self.entry = {name: bool(getattr(mode, name)) for name in FLAGS}
         self.flags = dict(self.entry)
         self.switched: int | None = None  # the step that switched last
+        self.made: set[Node] = set()  # what a block of inference_mode made
 
     @property
     def changed(self) -> bool:

@@ -157,6 +157,7 @@ class CaptureTracer(Tracer):
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
+        self._check_inference(op, args, kwargs)
         if op.mutates:
             self.memory.write(op, _nodes(args), _nodes(kwargs))
             return args[0]
@@ -167,6 +168,8 @@ class CaptureTracer(Tracer):
             op = OPS["_stop_gradient"]
             result = super().call(op, (result,), {})
         self.steps[result] = self.step
+        if mode.inference and not self.modes.entry["inference"]:
+            self.modes.made.add(result)
         meta = result.meta = self._with_grad(op, result)
         if op.kind == "detach":
             self.memory.note(result)
@@ -181,6 +184,7 @@ class CaptureTracer(Tracer):
             return self.call(op, args, {})
         if self.skipping is not None:
             raise Break("skipped-frame", name=op.name, function=self.skipping)
+        self._check_inference(op, args, {})
         node = self.graph.call_function(
             op, map_nodes(_nodes(args), self.memory.read), origin=self.origin
         )
@@ -217,14 +221,28 @@ class CaptureTracer(Tracer):
             self.stand_ins[node] = Traced(node, variable)
         return self.stand_ins[node]
 
+    def _check_inference(self, op: Op, args: Any, kwargs: Any) -> None:
+        """A new tensor of an inference_mode block becomes an inference tensor where it leaves the
+        region. Raises Break for views and writes, in such a block or of such a tensor, for the end
+        of inference mode, and where one would have to be saved for a backward."""
+        left = self.modes.entry["inference"] and not mode.inference
+        inside = mode.inference and not self.modes.entry["inference"]
+        given = [node for node in _nodes_of((args, kwargs)) if inside or node in self.modes.made]
+        shares = op.alias or op.opaque or op.mutates
+        if not left and inside and not shares:
+            return
+        if left or given and (shares or mode.grad and self._wants_grad((args, kwargs))):
+            raise Break("grad-mode", name=op.name, what="inference mode")
+
+    def _wants_grad(self, given: Any) -> bool:
+        return any(map(self.memory.requires_grad, _nodes_of(given)))
+
     def _is_cut_off(self, op: Op, node: Node) -> bool:
         """Would it be recorded under the flags of the region's beginning, and is not to be?
 
         Raises Break for what a graph cannot do under those."""
         inputs = any(map(self.memory.requires_grad, node.all_input_nodes))
         floating = node.meta is None or node.meta.dtype.is_floating_point
-        if mode.inference != self.modes.entry["inference"]:
-            raise Break("grad-mode", name=op.name, what="inference mode")
         if op.kind == "view" and self.modes.entry["grad"] and not mode.grad:
             self.memory.unrecorded[node] = self.step
             return False
@@ -268,6 +286,13 @@ def plain_number(value: Any) -> Any:
             if issubclass(type(value), kind):
                 return convert(value)
     return value
+
+
+def _nodes_of(value: Any) -> list[Node]:
+    """The nodes that stand-ins in it stand for."""
+    found: list[Node] = []
+    mapped(value, Traced, lambda stand_in: found.append(stand_in.node))
+    return found
 
 
 def mapped(value: Any, kind: type, replace: Callable[[Any], Any]) -> Any:

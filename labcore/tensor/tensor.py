@@ -306,6 +306,11 @@ def storage_of(tensor: Tensor) -> Storage:
     return storage
 
 
+def to_inference(tensor: Tensor) -> None:
+    """A new tensor, whose memory is nobody else's, becomes one that inference_mode made."""
+    tensor._storage = Storage(tensor.array, inference=True)
+
+
 def _restored(array: np.ndarray, requires_grad: bool) -> Tensor:
     tensor = wrap(array)
     tensor._requires_grad = requires_grad

@@ -131,7 +131,7 @@ def catching(x):
 
 def under_inference_mode(x):
     with torch.inference_mode():
-        return x * 2
+        return (x * 2).view(-1)
 
 
 def with_lock(x, lock=threading.Lock()):
