@@ -178,14 +178,14 @@ def test_outcomes():
 
 def right_policy(mode, sizes):
     kinds = len(set(sizes))
-    return {"static": kinds, "automatic": min(kinds, 2), "symbolic": 1}[mode]
+    return {"static": kinds, "automatic": min(kinds, 2), "dynamic": 1}[mode]
 
 
 @pytest.mark.parametrize(
     ("fn", "word"),
     [
         (right_policy, PASSED),
-        (lambda mode, sizes: 1 if mode == "symbolic" else len(set(sizes)), "until one changes"),
+        (lambda mode, sizes: 1 if mode == "dynamic" else len(set(sizes)), "until one changes"),
         (lambda mode, sizes: len(set(sizes)) if mode == "static" else 1, "cannot know at"),
         (
             lambda mode, sizes: len(sizes) if mode == "static" else right_policy(mode, sizes),

@@ -9,7 +9,7 @@ from typing import Any
 from .facts import Seen, seen
 from .result import Fact, Result, Unusable, ask, begun, checked
 
-MODES = {"static": False, "automatic": None, "symbolic": True}
+MODES = {"static": False, "automatic": None, "dynamic": True}
 SERIES = ((4, 8, 16, 32), (4, 4, 8, 4), (4, 8, 4, 8))
 STORM = range(2, 14)
 LENGTHS = (100, 120, 200, 90, 256, 300)
@@ -46,7 +46,7 @@ def policies(fn: Any) -> Result:
     belief = ""
     if found["automatic"] == [len(set(sizes)) for sizes in SERIES]:
         belief = "Automatic counts sizes only until one changes: the second variant has a symbol."
-    elif found["automatic"] == found["symbolic"]:
+    elif found["automatic"] == found["dynamic"]:
         belief = "Automatic cannot know at the first call what will change at the second."
     elif found["static"] == [len(sizes) for sizes in SERIES]:
         belief = "A size that comes back finds its variant: they are all kept."
