@@ -67,5 +67,34 @@ def test_both_languages_say_the_same(notebook: Path) -> None:
                 assert ours == theirs, f"cell {cell}, {what}: {ours} against {theirs}\n{en}\n{zh}"
 
 
+# One word for one thing: what a reader meets under a second name looks like a second thing.
+WORDS = sorted(Path("widgets/static").glob("words*.js"))
+NOT_OURS = {"操作": "运算", "算子": "运算", "追踪": "捕获", "重编译": "重新编译"}
+
+
+@pytest.mark.parametrize("path", [*NOTEBOOKS, *WORDS], ids=lambda p: p.stem)
+def test_a_thing_has_one_chinese_word(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".ipynb":
+        text = "\n".join(paragraph for _, paragraph in paragraphs(path))
+    assert {word: ours for word, ours in NOT_OURS.items() if word in text} == {}
+
+
+@pytest.mark.parametrize("notebook", NOTEBOOKS, ids=lambda p: p.stem)
+def test_a_question_stands_before_its_answer(notebook: Path) -> None:
+    """What answers a guess is stored folded; running the cell unfolds it. JupyterLab shows the
+    first line of what is folded, so that one is words."""
+    cells = nbformat.read(notebook, as_version=4).cells
+    for asking, cell in zip(cells, cells[1:]):
+        if asking.cell_type != "markdown" or "**Guess" not in asking.source:
+            continue
+        told = [o for o in cell.get("outputs", []) if "Not begun" not in str(o)]
+        folded = cell.metadata.get("jupyter", {}).get("outputs_hidden", False)
+        assert folded or not told, f"cell {cell.id} shows what cell {asking.id} asks for"
+        if told:
+            first = str(told[0].get("text", "a picture: 0")).partition("\n")[0]
+            assert not re.search(r"\d", first), f"cell {cell.id} begins with an answer: {first}"
+
+
 def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
