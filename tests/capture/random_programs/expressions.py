@@ -1,9 +1,10 @@
 """The templates of expressions, by the type they have.
 
 T tensor, Z tensor of one number, I int, F float, S str, Q bool, L list of tensors, K list of ints,
-D dict from str to tensor, N a named pair, M dict from int to int, U set of ints, TT pair of
-tensors, W deque of ints, O Box, P Point (a dataclass), E exception, FN function from tensor to
-tensor, GEN iterator of tensors, X any.
+D dict from str to tensor, N a named pair, M dict from int to int, U set of ints, V set of strs,
+TT pair of tensors, W deque of ints, CT Counter of strs, B Bag (a list), R Record (a dict), O Box,
+P Point (a dataclass), E exception, FN function from tensor to tensor, GEN iterator of tensors, X
+any.
 """
 
 from __future__ import annotations
@@ -22,6 +23,10 @@ LEAVES: dict[str, tuple[str, ...]] = {
     "D": ("{}", "TABLE"),
     "M": ("{}", "{1: 2}", "CACHE"),
     "U": ("set()", "SEEN"),
+    "V": ("set()", "{'a', 'b'}", "WORDS"),
+    "CT": ("collections.Counter()", "TALLY"),
+    "B": ("Bag()", "BAG"),
+    "R": ("Record()", "RECORD"),
     "TT": ("(WEIGHT, WEIGHT)", "(torch.ones(2), WEIGHT)"),
     "W": ("collections.deque()", "QUEUE"),
     "N": ("PAIR",),
@@ -34,6 +39,7 @@ LEAVES: dict[str, tuple[str, ...]] = {
 
 _TEXTS: dict[str, str] = {
     "T": """
+        @B.first() | raise @B[@I] | @R[@S] | @R['a'] | @R.none | sum(@B, @T) | Row((@T, @I)).first
         4 @T + @T | @T - @T | @T * @T | 2 @T * @I | @T * @F | (@T).relu() | -(@T) | abs(@T)
         torch.maximum(@T, @T) | torch.where(@T > 0, @T, @T) | 3 @FN(@T) | @T / 2 | (@T).clone()
         raise 2 @L[@I] | raise 2 @D['a'] | raise @D[@S] | 2 @D.get('a', @T) | @TT[@I % 2] | 2 @O.t
@@ -63,6 +69,8 @@ _TEXTS: dict[str, str] = {
     """,
     "Z": "3 (@T).sum() | (@T)[0] | (@T).mean() | @Z + @Z | @Z * @I | (@T).amax()",
     "I": """
+        0.3 Num(@I) | Num(@I).half() | @B.k | len(@B) | len(@R) | len(@V) | @CT['a'] | @CT['none']
+        sum(@CT.values()) | len(@CT) | raise @B.index(@T) | 0.3 Num(@I) + @I | @R.__len__()
         2 @I + @I | @I - 1 | @I * 2 | @I % 3 | @I // 2 | len(@L) | len(@D) | len(@U) | raise @K[@I]
         sum(@K) | max(@I, @I) | min(@K, default=0) | @M.get(@I, 0) | raise @M[@I] | @O.k | @P.k
         int(@Q) | @T.shape[0] | (@T).ndim | (@I if @Q else @I) | break int(@Z.item()) | raise @W[0]
@@ -87,6 +95,9 @@ _TEXTS: dict[str, str] = {
         @I / 4
     """,
     "S": """
+        0.3 Name(@S) | Name(@S).loud() | '-'.join(sorted(@V)) | repr(@CT)
+        @CT.most_common(1)[0][0] if @CT else @S
+        ''.join(@CT.elements()) | f"{Name(@S)}!"
         f"{@I}" | f"{@I}-{@S!r:>4}" | @S + @S | (@S).upper() | str(@I) | @S * 2 | '%d' % @I
         '{}:{}'.format(@I, @S) | @O.name | type(@X).__name__ | repr(@I) | (@S if @Q else @S)
         ','.join(str($a) for $a in @K) | ','.join(sorted(@D)) | str(Color.RED) | @S[::-1] | @S[:1]
@@ -98,6 +109,8 @@ _TEXTS: dict[str, str] = {
         (told_number and told(@X)) | (told_box and told(@O)) | (told_number and told(@I))
     """,
     "Q": """
+        @S in @V | @V <= @V | @V == @V | @CT == @CT | @CT <= @CT | @B is @B | bool(@B) | 'a' in @R
+        @T is @B.first() | isinstance(@B, list) | @R is @D | len(@B) == len([*@B])
         3 @I > @I | @I == @I | @Q and @Q | @Q or @Q | not @Q | @T is @T | @I in @K | 'a' in @D
         @I in @U | isinstance(@X, (list, dict)) | 0 < @I < 3 | bool(@L) | any($a > 1 for $a in @K)
         all(@Q{$a:I} for $a in @K) | 2 break bool(@Z > 0) | @O is @O | @L is @L | @S.startswith('a')
@@ -110,7 +123,25 @@ _TEXTS: dict[str, str] = {
         Level.LOW < @I
         raise @P in [@P] | @S in (@S, @O)
     """,
+    "V": """
+        {@S, @S} | {$a for $a in @S} | set(@S) | @V.copy() | @V.union(@S) | {*@D} | set(@D)
+        @V - @V | @V & @V | @V ^ @V | {*@V, @S} | @V.difference(@S)
+        @D.keys() ^ @V | frozenset(@S) - @V | set(@CT)
+    """,
+    "CT": """
+        2 collections.Counter(@S) | @CT + @CT | @CT - @CT | @CT & @CT | -@CT | +@CT | @CT.copy()
+        collections.Counter($a % 2 == 0 and 'a' or 'c' for $a in @K) | collections.Counter(a=@I)
+        collections.Counter(@CT)
+    """,
+    "B": """
+        3 Bag(@L, @I) | Bag(@L) | Bag([@T, @T], k=@I) | Shown(@L) | Bag(@B) | (@B if @Q else @B)
+    """,
+    "R": """
+        3 Record(a=@T) | Record(@D) | Record(@D, b=@T) | Strict(@D) | @R.put(@S, @T)
+        (@R if @Q else @R)
+    """,
     "L": """
+        0.5 @B | @B[:2] | @B + @L | @B * 2 | [*@B] | @B.copy() | sorted(@B, key=lambda $a: 1)
         3 [@T, @T] | 2 [@T{$a:T} for $a in @L] | [$a for $a in @L if @Q{$a:T}] | @L[:2] | @L[::-1]
         list(@TT) | list(@D.values()) | (@L + @L)[:4] | list(map(@FN, @L)) | [*@L, @T][:4]
         2 @O.items
@@ -131,6 +162,7 @@ _TEXTS: dict[str, str] = {
         (@K * 2)[:4] | list(@S.encode())[:2]
     """,
     "D": """
+        0.5 @R | {**@R, 'b': @T} | dict(@R) | @R.copy() | operator.or_(@R, @D)
         2 {'a': @T, 'b': @T} | {$a: @T{$a:S} for $a in 'ab'} | dict(@D) | {**@D, 'c': @T} | @D | @D
         dict(a=@T) | {$a: $b * 2 for $a, $b in @D.items()} | dict(zip('ab', @L)) | @D.copy()
         {$a: $b for $a, $b in @D.items() if @Q{$a:S,$b:T}} | keep(**@D)
@@ -139,7 +171,10 @@ _TEXTS: dict[str, str] = {
         2 {@I: @I} | {$a: @I{$a:I} for $a in @K} | dict(@M) | {**@M, @I: @I} | dict(enumerate(@K))
         dict(collections.Counter(@K)) | dict.fromkeys(@K, @I) | {$b: $a for $a, $b in @M.items()}
     """,
-    "U": "2 {@I, @I} | set(@K) | {@I{$a:I} for $a in @K} | @U | @U | @U & @U | @U - {@I} | set(@M)",
+    "U": """
+        2 {@I, @I} | set(@K) | {@I{$a:I} for $a in @K} | @U | @U | @U & @U | @U - {@I} | set(@M)
+        0.3 Tags(@K)
+    """,
     "TT": """
         4 (@T, @T) | @TT[::-1] | (*@TT,) | pair(@T) | (@T,) * 2 | tuple([@T, @T]) | pair(b=@T, a=@T)
     """,

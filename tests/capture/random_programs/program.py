@@ -92,6 +92,7 @@ def _main(writer: Writer) -> str:
             "return x, items, box",
             "return box, @FN",
             "return @P, @U, @W",
+            "return @B, @R, @CT, @V",
             "return (yield_nothing := None)",
         )
     )
@@ -119,7 +120,7 @@ def _inputs(random: Random) -> str:
 def _between(random: Random) -> str:
     chosen = [random.choice(CHANGES) for _ in range(random.choice((0, 0, 1, 2, 3)))]
     lines = [
-        "global COUNT, WEIGHT, TABLE, SHARED, STOCK, PAIR, double, check, memo",
+        "global COUNT, WEIGHT, TABLE, SHARED, STOCK, PAIR, TALLY, BAG, RECORD, double, check, memo",
         "double_self = lambda self, t: t + self.t",
         *(f"if n == {random.randint(0, 5)}: {line}" for line in chosen),
     ]
