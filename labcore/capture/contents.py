@@ -22,6 +22,7 @@ from .presence import Presence
 from .variables import (
     DequeVariable,
     DictVariable,
+    KeyVariable,
     Lazy,
     ListVariable,
     LiveIterator,
@@ -145,9 +146,23 @@ class Contents:
 
     def has_key(self, variable: DictVariable, key: Any) -> bool:
         """`key in variable`."""
+        self._all_keys(variable, key)
         if variable.complete or key in variable.items or key in variable.gone:
             return key in variable.items
         return self._had_key(variable, key)
+
+    def _all_keys(self, variable: DictVariable, key: Any) -> None:
+        """A key with code of its own may equal any of them."""
+        if isinstance(key, KeyVariable) and not variable.complete:
+            self.dict_items(variable)
+
+    def _settle(self, variable: DictVariable | SetVariable, key: Any) -> None:
+        """A key with code of its own, or among such, has to be found before anything changes.
+        Raises Break for a container from outside: at the end of the region the code would run."""
+        if isinstance(key, KeyVariable):
+            if variable.outside:
+                raise Break("mutation", what=f"a {variable.kind}, by a key with code of its own")
+        _ = key in variable.items
 
     def _had_key(self, variable: DictVariable | SetVariable, key: Any) -> bool:
         """Did one from outside have the key when it came in?"""
@@ -163,6 +178,7 @@ class Contents:
 
     def item(self, variable: DictVariable, key: Any) -> Variable:
         """`variable[key]`. Raises WouldRaise when it has no such key."""
+        self._all_keys(variable, key)
         if key in variable.items:
             return variable.items[key]
         gone = variable.complete or key in variable.gone
@@ -213,6 +229,7 @@ class Contents:
 
     def set_item(self, variable: DictVariable, key: Any, value: Variable) -> None:
         """`variable[key] = value`."""
+        self._settle(variable, key)
         self.write(variable, "{}[{}] = {}", key_variable(self.builder, key), value)
         if not variable.complete:
             variable.gone.discard(key)
@@ -222,6 +239,7 @@ class Contents:
     def delete_item(self, variable: DictVariable, key: Any) -> Variable:
         """`del variable[key]`: what it was. Raises WouldRaise when there is none."""
         found = self.item(variable, key)
+        self._settle(variable, key)
         self.write(variable, "del {}[{}]", key_variable(self.builder, key))
         variable.items.pop(key, None)
         if not variable.complete:
@@ -233,6 +251,8 @@ class Contents:
 
     def is_member(self, variable: SetVariable, key: Any) -> bool:
         """`key in variable`."""
+        if isinstance(key, KeyVariable):  # which may equal any of them
+            return key in self.elements(variable)
         if variable.complete or key in variable.items or key in variable.gone:
             return key in variable.items
         return self._had_key(variable, key)
@@ -266,7 +286,7 @@ class Contents:
         """A set's elements in their order. Raises Break when that is by where objects lie in
         memory."""
         keys = list(self.elements(variable))
-        if len(keys) > 1 and any(isinstance(key, Variable) for key in keys):
+        if len(keys) > 1 and any(map(_lies_somewhere, keys)):
             raise Break("operation", what="iteration over a set of objects")
         return [key_variable(self.builder, key) for key in keys]
 
@@ -280,12 +300,14 @@ class Contents:
 
     def put_in(self, variable: SetVariable, key: Any) -> None:
         """`variable.add(key)`."""
+        self._settle(variable, key)
         self.write(variable, "{}.add({})", key_variable(self.builder, key))
         variable.items.add(key)
         variable.gone.discard(key)
 
     def take_out(self, variable: SetVariable, key: Any) -> None:
         """`variable.discard(key)`."""
+        self._settle(variable, key)
         self.write(variable, "{}.discard({})", key_variable(self.builder, key))
         variable.items.discard(key)
         if not variable.complete:
@@ -297,3 +319,10 @@ class Contents:
         self.builder.add(
             kinds.condition(type_, name, code, home, expected, words, self.builder.origin)
         )
+
+
+def _lies_somewhere(key: Any) -> bool:
+    """Is its hash its place in memory?"""
+    if isinstance(key, KeyVariable) and key.parts is not None:
+        return any(map(_lies_somewhere, key.parts))
+    return isinstance(key, Variable) and not isinstance(key, KeyVariable)

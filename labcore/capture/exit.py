@@ -10,6 +10,7 @@ themselves.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterator
 from functools import partial
 from types import CellType, FunctionType, MethodType
 
@@ -37,6 +38,7 @@ from .variables import (
     GeneratorVariable,
     IdVariable,
     IteratorVariable,
+    KeyVariable,
     Lazy,
     ListVariable,
     MethodVariable,
@@ -291,10 +293,33 @@ class Exit:
 
     def _set(self, variable: SetVariable) -> str:
         """Made as it was made, step by step: its order tells all that happened to it."""
+        if any(isinstance(key, KeyVariable) for key in variable.items):
+            return self._set_of_own_keys(variable)
         text, given = variable.steps[0]
         name = self._named("set_", text.format(*map(self._as_it_was, given)))
         self._repeat_steps(name, variable)
         return name
+
+    def _set_of_own_keys(self, variable: SetVariable) -> str:
+        """Filled last of all, for adding a key runs code that reads it."""
+        if variable.steps[0] != ("set()", ()):
+            raise Break("operation", what="a set of keys with code of their own, made of another")
+        name = self._named("set_", "set()")
+        for key in variable.items:
+            self._must_be_as_it_was(key)
+        for template, parts in variable.steps[1:]:
+            self._last.append(template.format(name, *map(self._as_it_was, parts)))
+        return name
+
+    def _must_be_as_it_was(self, key: object) -> None:
+        """Raises Break for a key that need not hash and compare as it did when it was put in."""
+        if isinstance(key, KeyVariable):
+            changed = any(owner.attributes != before for owner, before in key.state)
+            deep = any(
+                isinstance(value, Mutable) for owner, _ in key.state for value in _parts_of(owner)
+            )
+            if changed or deep or self.looker.effects.written:
+                raise Break("operation", what="a key with code of its own in what leaves")
 
     def _repeat_steps(self, name: str, variable: SetVariable) -> None:
         for template, parts in variable.steps[1:]:
@@ -355,7 +380,11 @@ class Exit:
                 (self.build(key_variable(self.builder, key)), self.build(value))
                 for key, value in variable.items.items()
             ]
-            self.lines += [f"{name}[{key}] = {value}" for key, value in pairs]
+            own = any(isinstance(key, KeyVariable) for key in variable.items)
+            for key in variable.items:
+                self._must_be_as_it_was(key)
+            lines = self._last if own else self.lines  # adding such a key runs code that reads it
+            lines += [f"{name}[{key}] = {value}" for key, value in pairs]
         elif isinstance(variable, FunctionVariable):
             for key, given in variable.attributes.items():
                 self.lines.append(f"setattr({name}, {key!r}, {self.build(given)})")
@@ -376,8 +405,22 @@ class Exit:
             self.lines += [whole.format(name, f"[{', '.join(items)}]")] if items else []
         elif isinstance(held, DictVariable):
             for key, value in held.items.items():
+                if isinstance(key, KeyVariable):
+                    raise Break("operation", what="a key with code of its own in what leaves")
                 place = self.build(key_variable(self.builder, key))
                 text = by_base(self.builder, held, "{}[{}] = {}")
                 self.lines.append(text.format(name, place, self.build(value)))
         elif isinstance(held, SetVariable):
+            if any(isinstance(key, KeyVariable) for key in held.items):
+                raise Break("operation", what="a key with code of its own in what leaves")
             self._repeat_steps(name, held)
+
+
+def _parts_of(owner: ObjectVariable) -> Iterator[Variable | None]:
+    """What an object's attributes are, and what is in tuples there."""
+    todo = [*owner.attributes.values()]
+    while todo:
+        value = todo.pop()
+        yield value
+        if isinstance(value, TupleVariable):
+            todo += value.items

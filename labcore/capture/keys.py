@@ -3,13 +3,15 @@
 In: a variable.  Out: its key, to be used in a real dict or set of the variable's: the constant
 itself where hashing and comparing it is CPython's or goes by identity; the `Variable` where the
 object is only known by its guards (a tensor, a user's object), for one object is one variable.
-Invariant: no `__hash__` or `__eq__` of the user's runs.
+One that hashes or compares by code of the user's is a `KeyVariable`.
+Invariant: no `__hash__` or `__eq__` of the user's runs; a `Question` is raised for what it says.
 """
 
 from __future__ import annotations
 
 import enum
 import math
+from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +22,7 @@ from .variables import (
     Constant,
     DictVariable,
     FunctionVariable,
+    KeyVariable,
     ListVariable,
     ObjectVariable,
     SetVariable,
@@ -38,9 +41,17 @@ OWN_HASHES = (object.__hash__, int.__hash__, str.__hash__, float.__hash__, enum.
 OWN_EQUALS = (object.__eq__, int.__eq__, str.__eq__, float.__eq__)
 
 
+class Question(Exception):
+    """What is hash(left), or left == right? The instruction is to be begun anew with the answer."""
+
+    def __init__(self, left: Variable, right: Variable | None, key: tuple[Any, ...]) -> None:
+        self.left, self.right, self.key = left, right, key
+        super().__init__(left.kind)
+
+
 def key_of(vm: Interpreter, variable: Variable) -> Any:
-    """The key that stands for a variable. Raises WouldRaise for what CPython cannot hash, Break for
-    what hashes itself by code of the user's."""
+    """The key that stands for a variable. Raises WouldRaise for what CPython cannot hash, Question
+    for what hashes itself by code of the user's."""
     value = as_constant(vm.looker.numbers, vm.look(variable))
     if isinstance(value, Constant) and is_constant_key(value.value):
         return value.value
@@ -48,16 +59,49 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
         parts = tuple(key_of(vm, item) for item in value.items)
         if not any(isinstance(part, Variable) for part in parts):
             return parts
+        return KeyVariable(value, hash(parts), partial(_equals, vm), parts, _state_of(parts))
     if isinstance(value, FunctionVariable):
         return _function_key(vm, value)
     if isinstance(value, (ListVariable, DictVariable, SetVariable)):
         raise WouldRaise(TypeError(f"unhashable type: {value.kind!r}"), exact=True)
     if isinstance(value, TensorVariable):
         return value
-    if isinstance(value, ObjectVariable) and _by_identity(value.cls):
-        vm.looker.distinct[value] = None
-        return value
+    if isinstance(value, ObjectVariable):
+        return _object_key(vm, value)
     raise Break("operation", what=f"a {value.kind} as a key")
+
+
+def _object_key(vm: Interpreter, value: ObjectVariable) -> Variable:
+    vm.looker.distinct[value] = None
+    hashes, equals = (vm.classes.entry(value.cls, name) for name in ("__hash__", "__eq__"))
+    assert hashes is not None and equals is not None
+    if hashes.raw is None:
+        raise WouldRaise(TypeError(f"unhashable type: {value.cls.__name__!r}"), exact=True)
+    if hashes.where is object and equals.where is object:
+        return value
+    number = _answer(vm, ("hash", value), value)
+    return KeyVariable(
+        value, number, partial(_equals, vm), state=[(value, dict(value.attributes))]
+    )
+
+
+def _equals(vm: Interpreter, left: Variable, other: Any) -> bool:
+    right = key_variable(vm.builder, other)
+    known = other.of if isinstance(other, KeyVariable) else other
+    answer: bool = _answer(vm, ("==", left, type(known), known), left, right)
+    return answer
+
+
+def _answer(
+    vm: Interpreter, key: tuple[Any, ...], left: Variable, right: Variable | None = None
+) -> Any:
+    if key not in vm.answers:
+        raise Question(left, right, key)
+    return vm.answers[key]
+
+
+def _state_of(parts: tuple[Any, ...]) -> list[Any]:
+    return [each for part in parts if isinstance(part, KeyVariable) for each in part.state]
 
 
 def _function_key(vm: Interpreter, function: FunctionVariable) -> Any:
@@ -96,6 +140,8 @@ def _by_identity(kind: type, base: type = object) -> bool:
 
 def key_variable(builder: GuardBuilder, key: Any) -> Variable:
     """The variable of a key."""
+    if isinstance(key, KeyVariable):
+        return key.of
     if isinstance(key, Variable):
         return key
     home = "" if _is_printed(key) else key_text(builder, key)

@@ -202,7 +202,7 @@ def _make_sequence(kind: type[TupleVariable] | type[ListVariable]) -> Rule:
         given = vm.look(args[0])
         if kind is TupleVariable and isinstance(given, TupleVariable) and given.cls is tuple:
             return given  # as CPython does
-        all_items(vm, args[0], lambda items: push(vm, kind(items)))
+        all_items(vm, args[0], lambda items: push(vm, kind(items)), room=True)
         return None
 
     return make

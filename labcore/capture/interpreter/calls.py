@@ -88,7 +88,7 @@ def call_function_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) ->
         call(vm, frame, first if V13 else second, args, kwargs)
         return None
 
-    return all_items(vm, given_args, then)
+    return all_items(vm, given_args, then, room=True)
 
 
 def call(

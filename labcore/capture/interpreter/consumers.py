@@ -63,7 +63,8 @@ def consuming(
         return None
     if function is dict and is_object(vm, args[0]):
         return inlined(iterators.dict_from, args, kwargs)
-    return Call(as_variable(iterators.with_items), [Constant(function), *args], kwargs)
+    step = iterators.with_list if function is bytes else iterators.with_items
+    return Call(as_variable(step), [Constant(function), *args], kwargs)
 
 
 def consuming_method(
@@ -79,4 +80,5 @@ def consuming_method(
         stepwise = iterators.update_from
     if stepwise is not None:
         return Call(as_variable(stepwise), [owner, *args], kwargs)
-    return Call(as_variable(iterators.with_items), [MethodVariable(owner, name), *args], kwargs)
+    step = iterators.with_list if name == "join" else iterators.with_items
+    return Call(as_variable(step), [MethodVariable(owner, name), *args], kwargs)

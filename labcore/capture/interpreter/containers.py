@@ -113,7 +113,7 @@ def list_extend(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int 
     def then(items: list[Variable]) -> None:
         lists.extend(vm, made, TupleVariable(items))
 
-    return all_items(vm, given, then)
+    return all_items(vm, given, then, room=True)
 
 
 @opcode("UNPACK_SEQUENCE")

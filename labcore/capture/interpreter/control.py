@@ -184,11 +184,11 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
 
 
 def view_items(vm: Interpreter, view: ViewVariable) -> list[Variable]:
-    return [_view_item(vm, view, key) for key in vm.looker.dict_items(view.owner)]
+    return [_view_item(vm, view, pair) for pair in vm.looker.dict_items(view.owner).items()]
 
 
-def _view_item(vm: Interpreter, view: ViewVariable, key: Any) -> Variable:
-    name, value = key_variable(vm.builder, key), view.owner.items[key]
+def _view_item(vm: Interpreter, view: ViewVariable, pair: tuple[Any, Variable]) -> Variable:
+    name, value = key_variable(vm.builder, pair[0]), pair[1]
     if view.name == "keys":
         return name
     return value if view.name == "values" else TupleVariable([name, value])
@@ -215,7 +215,7 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
         value = ViewVariable(value, "keys")
     if isinstance(value, ViewVariable):
         made = partial(_view_item, vm, value)
-        return KeysVariable(items, keys=iter(value.owner.items), item=made)
+        return KeysVariable(items, keys=iter(value.owner.items.items()), item=made)
     return IteratorVariable(items)
 
 

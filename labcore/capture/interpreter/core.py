@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import CellType, FunctionType
 from typing import Any
@@ -28,6 +29,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import bytecode
 from ..frame import NULL, Continuation, SymbolicFrame, enter
 from ..frames import Frame
+from ..keys import Question
 from ..looking import Looker
 from ..numbers import NOTHING_VARIES, Varying
 from ..operators import OperatorCalls
@@ -97,6 +99,7 @@ class Interpreter:
         self.parameters: tuple[str, ...] = ()  # the check's names of the arguments
         self.look, self.lazy = self.looker.look, self.looker.lazy
         self.effects, self.changed = self.looker.effects, self.looker.effects.changed
+        self.answers: dict[Any, Any] = {}  # what code of the user's said of keys, see `asking.py`
         self.watch = Watch(self, in_detail(), OUR_FOLDER) if listening() else None
 
     def run(self) -> Captured:
@@ -233,7 +236,7 @@ class Interpreter:
             stack, changes = list(frame.stack), self.effects.count
             try:
                 try:
-                    target = handler(self, frame, instruction)
+                    target = self._acted(partial(handler, self, frame, instruction))
                 except WouldRaise as raised:
                     unwind(self, raised)
                     continue
@@ -249,6 +252,18 @@ class Interpreter:
             if self.frames[-1] is frame:
                 frame.offset = frame.table.after[frame.offset] if target is None else target
         raise Break("too-long", limit=MAX_STEPS)
+
+    def _acted(self, act: Callable[[], int | None]) -> int | None:
+        """What the act gives; begun anew when code of the user's has to say what a key is."""
+        frame = self.frames[-1]
+        stack, changes = list(frame.stack), self.effects.count
+        try:
+            return act()
+        except Question as question:
+            frame.stack, asked = stack, question
+        from .asking import ask  # late: it uses the families of instructions
+
+        return ask(self, asked, act, {}, changes)
 
     def _before_whole_instructions(self, stop: Break) -> Break:
         """Frames that only a continuation, or code of ours, can go on from are not left standing:
@@ -343,7 +358,7 @@ class Interpreter:
         """`left` is gone: its caller does `act`, and goes on where that says."""
         caller = self.frames[-1]
         try:
-            target = act()
+            target = self._acted(act)
         except Break as stop:  # too late to stand inside of what has returned
             stop.step = left.began if stop.step is None else min(stop.step, left.began)
             raise

@@ -173,7 +173,7 @@ def _new_tuple(vm: Interpreter, args: Args, kwargs: Kwargs) -> None:
     if len(args) == 1:
         fill([])
     else:
-        all_items(vm, args[1], fill)
+        all_items(vm, args[1], fill, room=True)
 
 
 for _base in EXACT:

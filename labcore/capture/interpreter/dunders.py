@@ -16,8 +16,11 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..classes import mro
 from ..frame import SymbolicFrame
+from ..polyfills import iterators
 from ..variables import (
     Constant,
+    DequeVariable,
+    DictVariable,
     ListVariable,
     Mutable,
     NumberVariable,
@@ -28,7 +31,7 @@ from ..variables import (
 )
 from . import operators
 from .containers import subscript
-from .continuations import call_then, settled
+from .continuations import call_polyfill, call_then, settled
 from .control import on_truth
 from .core import Interpreter
 from .derived import inexact
@@ -158,12 +161,19 @@ def calculate(
         one, other = numbers
         written = in_place and isinstance(one, TensorVariable)
         return then((tensor_in_place if written else binary)(vm, symbol, one, other))  # type: ignore[arg-type]
+    held = plain(vm, a, f"__i{name}__") if in_place else a
+    if in_place and symbol == "|" and isinstance(held, DictVariable):
+        call_polyfill(vm, iterators.update_from, [held, b], lambda vm, value: then(a))
+        return None
     attempts = _arithmetic(vm, name, a, b)
     own = python_method(vm, a, f"__i{name}__") if in_place else None
     if own is not None:
         attempts.insert(0, Attempt(own, b))
 
     def refuse() -> int | None:
+        if in_place and symbol == "+" and isinstance(held, (ListVariable, DequeVariable)):
+            call_polyfill(vm, iterators.extend, [held, b], lambda vm, value: then(a))
+            return None
         if symbol in "+*" and not in_place and (_is_sequence(vm, a) or _is_sequence(vm, b)):
             sides = (contents(vm, a) or a, contents(vm, b) or b)
             if not any(is_object(vm, side) for side in sides):

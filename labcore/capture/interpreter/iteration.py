@@ -14,13 +14,22 @@ from ..attributes import special_method
 from ..breaks import Break, WouldRaise
 from ..bytecode import V12, Instruction
 from ..frame import Continuation, SymbolicFrame
-from ..polyfills.iterators import items_by_index
+from ..polyfills.iterators import (
+    ask_hint,
+    ask_length,
+    items_by_index,
+    reversed_items,
+    room_for,
+)
 from ..remaking import is_iterator
 from ..variables import (
+    Call,
     Constant,
+    FunctionVariable,
     GeneratorVariable,
     IteratorVariable,
     LiveIterator,
+    MethodVariable,
     ObjectVariable,
     Variable,
 )
@@ -28,6 +37,8 @@ from .continuations import call_polyfill, call_then
 from .control import advance, iterate, iterator
 from .core import Interpreter
 from .generators import NONE, resume
+from .polyfilled import as_variable
+from .rules import Args, rule
 from .table import opcode
 
 ITERATORS = (IteratorVariable, LiveIterator, GeneratorVariable)
@@ -92,12 +103,40 @@ def all_items(
     variable: Variable,
     then: Callable[[list[Variable]], int | None],
     limit: int = -1,
+    room: bool = False,
 ) -> int | None:
-    """`then` with all items, or with as many as `limit` says."""
+    """`then` with all items, or with as many as `limit` says. `room`: they go into a new list or
+    tuple, for which CPython asks how many there will be."""
     value = vm.look(variable)
     if not isinstance(value, (GeneratorVariable, ObjectVariable)):
         return then(iterate(vm, value))
-    return ask_iterator(vm, value, lambda vm, found: _drained(vm, found, then, limit))
+
+    def drain(vm: Interpreter, found: Variable) -> int | None:
+        hint = hint_of(vm, value) if room else None
+        if hint is None:
+            return _drained(vm, found, then, limit)
+        go_on = lambda vm, answer: _drained(vm, found, then, limit)
+        return call_then(vm, hint.function, hint.args, {}, go_on)
+
+    return ask_iterator(vm, value, drain)
+
+
+BY_INDEX = (items_by_index.__code__, reversed_items.__code__)
+
+
+def hint_of(vm: Interpreter, variable: Variable) -> Call | None:
+    """How operator.length_hint() asks code of the user's, if it does."""
+    value = vm.look(variable)
+    if isinstance(value, GeneratorVariable):  # iterators over a sequence of the user's ask that
+        if value.function.code not in BY_INDEX or value.frame is None:
+            return None
+        value = vm.look(value.frame.fast[value.frame.table.slots.index("sequence")])
+    for name, ask in (("__len__", ask_length), ("__length_hint__", ask_hint)):
+        known = special_method(vm, value, name)
+        if known is not None:
+            own = isinstance(known, MethodVariable) and isinstance(known.function, FunctionVariable)
+            return Call(as_variable(ask), [value]) if own else None
+    return None
 
 
 def _drained(
@@ -126,6 +165,11 @@ class _Taken:
 
     def end(self, vm: Interpreter, value: Variable) -> int | None:
         return self.then(self.items)
+
+
+@rule(room_for)
+def _room_for(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
+    return hint_of(vm, args[0]) or NONE
 
 
 def push(vm: Interpreter, value: Variable) -> None:

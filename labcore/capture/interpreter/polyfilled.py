@@ -32,6 +32,7 @@ PRIMITIVES = frozenset(
     map(
         id,
         (
+            iterators.room_for,
             reductions.order,
             reductions.is_number,
             copies.is_atom,

@@ -42,7 +42,9 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 @opcode("BUILD_SET")
 def build_set(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     made = SetVariable(set())
-    for key in [key_of(vm, item) for item in frame.pop(ins.arg)]:
+    keys = [key_of(vm, item) for item in frame.pop(ins.arg)]
+    _ = set(keys)  # what has to be asked is asked before anything changes
+    for key in keys:
         vm.looker.put_in(made, key)
     frame.stack.append(made)
 
@@ -225,6 +227,7 @@ def _update(vm: Interpreter, owner: SetVariable, *others: Variable) -> Variable:
     for other in others:
         given = operand(vm, other)
         keys = given.keys
+        _ = {*owner.items, *keys}  # what has to be asked is asked before anything changes
         vm.looker.write(owner, f"{{}}.update({given.text})", *given.parts)
         owner.items.update(keys)
         owner.gone.difference_update(keys)

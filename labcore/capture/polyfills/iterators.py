@@ -7,6 +7,8 @@ import operator
 from collections.abc import Iterator
 from typing import Any
 
+from .methods import refuse
+
 builtin_index, builtin_iter, builtin_next = operator.index, iter, next
 MISSING: Any = object()
 
@@ -125,12 +127,40 @@ def next(iterator: Any, default: Any, /) -> Any:
 
 def with_items(function: Any, iterable: Any, /, *after: Any, **names: Any) -> Any:
     """For a function that first takes all items, and changes nothing before it has them."""
+    return function([item for item in iterable], *after, **names)  # noqa: C416
+
+
+def with_list(function: Any, iterable: Any, /, *after: Any, **names: Any) -> Any:
+    """For one that first makes a list of them."""
     return function([*iterable], *after, **names)
 
 
-def extend(items: list, iterable: Any, /) -> None:
-    for item in iterable:
+def extend(items: Any, iterable: Any, /) -> Any:
+    iterator = builtin_iter(iterable)
+    if type(items) is list:
+        room_for(iterable)
+    for item in iterator:
         items.append(item)
+
+
+def room_for(iterable: Any) -> None:
+    """A list asks how many items there will be, in vain: a rule asks the user's code."""
+
+
+def ask_length(iterable: Any) -> None:
+    try:
+        len(iterable)
+    except TypeError:
+        refuse()
+
+
+def ask_hint(iterable: Any) -> None:
+    try:
+        found = type(iterable).__length_hint__(iterable)
+    except TypeError:
+        return
+    if found is not NotImplemented and (type(found) is not int or found < 0):
+        refuse()
 
 
 def extend_left(items: Any, iterable: Any, /) -> None:
@@ -162,7 +192,7 @@ def update_from(items: dict, source: Any, /, **names: Any) -> None:
 
 def merge(items: dict, source: Any) -> None:
     """`**source`."""
-    for key in [*source.keys()]:
+    for key in [*builtin_iter(source.keys())]:
         items[key] = source[key]
 
 

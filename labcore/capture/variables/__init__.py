@@ -27,6 +27,7 @@ from .values import (
     IdVariable as IdVariable,
     IteratorVariable as IteratorVariable,
     KeysVariable as KeysVariable,
+    KeyVariable as KeyVariable,
     Lazy as Lazy,
     ListVariable as ListVariable,
     LiveIterator as LiveIterator,

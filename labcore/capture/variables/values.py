@@ -158,6 +158,29 @@ class SetVariable(Mutable):
 
 
 @dataclass(eq=False, slots=True)
+class KeyVariable(Variable):
+    """A key that hashes or compares by code of the user's: `number` is the hash of the object `of`,
+    and `asks` tells whether that equals another key (or raises, see `keys.py`). A tuple has its
+    `parts`. `state`: the objects in it, each with its attributes as they were."""
+
+    of: Variable
+    number: int
+    asks: Callable[[Variable, Any], bool]
+    parts: tuple[Any, ...] | None = None
+    state: list[tuple[ObjectVariable, dict[str, Variable | None]]] = field(default_factory=list)
+
+    def __hash__(self) -> int:
+        return self.number
+
+    def __eq__(self, other: object) -> bool:
+        if self is other or isinstance(other, KeyVariable) and self.of is other.of:
+            return True
+        if self.parts is not None:
+            return self.parts == (other.parts if isinstance(other, KeyVariable) else other)
+        return self.asks(self.of, other)
+
+
+@dataclass(eq=False, slots=True)
 class IdVariable(Variable):
     """id(of): a number that is only known when the program runs; equal for one object."""
 

@@ -70,6 +70,9 @@ _TEXTS: dict[str, str] = {
     "Z": "3 (@T).sum() | (@T)[0] | (@T).mean() | @Z + @Z | @Z * @I | (@T).amax()",
     "I": """
         0.3 Num(@I) | Num(@I).half() | @B.k | len(@B) | len(@R) | len(@V) | @CT['a'] | @CT['none']
+        {@O: @I}.get(@O, 3) | len({@O, @O}) | raise {@O: @I, 7: 2}[@O]
+        raise {Fixed(@I): @I}[Fixed(@I)] | sum($a.k for $a in {Fixed(@I): 1, Fixed(@I): 2})
+        {(Fixed(@I), @S): @I}.get((Fixed(@I), @S), 5) | len({Fixed($a) for $a in @K})
         sum(@CT.values()) | len(@CT) | raise @B.index(@T) | 0.3 Num(@I) + @I | @R.__len__()
         2 @I + @I | @I - 1 | @I * 2 | @I % 3 | @I // 2 | len(@L) | len(@D) | len(@U) | raise @K[@I]
         sum(@K) | max(@I, @I) | min(@K, default=0) | @M.get(@I, 0) | raise @M[@I] | @O.k | @P.k

@@ -199,6 +199,10 @@ class Row(tuple):
     def first(self):
         return self[0]
 
+@dataclasses.dataclass(frozen=True)
+class Fixed:
+    k: int
+
 class Custom(Exception):
     def __init__(self, k):
         super().__init__(k)

@@ -181,6 +181,10 @@ for $a, $b in list(@R.items()):
     &T = &T + $b
 # 0.4 leaves $a:TT
 $a = Row((@T, @T))
+# 0.5
+LOG.append([$a.k for $a in {Fixed(@I), Fixed(@I), Fixed(1)}])
+# 0.3 leaves $a:O
+$a = {Fixed(@I): @O, Fixed(@I): @O}.popitem()[1]
 # 0.7
 ~W.append(@I)
 # 0.5
