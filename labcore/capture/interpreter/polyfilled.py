@@ -21,7 +21,7 @@ from typing import Any
 from ..breaks import Break
 from ..callables import means
 from ..frame import POLYFILLS
-from ..polyfills import copies, iterators, methods, reductions, searches, selections
+from ..polyfills import copies, iterators, methods, reductions, searches, selections, sorting
 from ..variables import Call, Constant, FunctionVariable, Variable
 
 # Modules that define everything in Python first, and then take what C has of it.
@@ -33,7 +33,8 @@ PRIMITIVES = frozenset(
         id,
         (
             iterators.room_for,
-            reductions.order,
+            sorting.order,
+            sorting.too_many,
             reductions.is_number,
             copies.is_atom,
             methods.refuse,

@@ -12,7 +12,7 @@ from functools import partial, reduce
 from typing import Any
 
 from ..breaks import Break
-from ..polyfills import reductions as polyfills, selections
+from ..polyfills import reductions as polyfills, selections, sorting
 from ..variables import (
     Call,
     Constant,
@@ -110,19 +110,25 @@ rule(min)(_extreme(min, polyfills.min))
 rule(max)(_extreme(max, polyfills.max))
 
 
-@rule(polyfills.order)
+@rule(sorting.order)
 def _order(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable | Call:
     """Where each item goes: the builtin sorts the places of ranks that are plain values."""
     items = _items(vm, args[0])
     ranks = None if items is None else _plain(vm, items)
     if ranks is None:
-        return inlined(polyfills.order, args, kwargs)
+        return inlined(sorting.order, args, kwargs)
     return folded(
         vm,
         "sorted()",
         lambda reverse: sorted(range(len(ranks)), key=ranks.__getitem__, reverse=reverse),
         args[1],
     )
+
+
+@rule(sorting.too_many)
+def _too_many(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
+    what = f"a sort of more than {sorting.LIMIT} items that compare by code of the user's"
+    raise Break("operation", what=what)
 
 
 @rule(selections.check)

@@ -2,6 +2,7 @@
 bytecode, like the user's own code.
 
     reductions.py   any all sum min max sorted
+    sorting.py      the order in which a list is sorted
     iterators.py    map filter zip enumerate reversed iter; extend update
     selections.py   itertools
     searches.py     in, index, count, remove, == and < of containers

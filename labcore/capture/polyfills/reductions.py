@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..classes import read_class
+from .sorting import order
 
 builtin_sum, builtin_min, builtin_max = sum, min, max
 MISSING: Any = object()
@@ -87,20 +88,6 @@ def sort(items: list, *, key: Any = None, reverse: Any = False) -> None:
     items[:] = found
     if modified:
         raise ValueError("list modified during sort")
-
-
-def order(ranks: list, reverse: Any) -> list:
-    """The places in sorted order, for ranks that compare by code of the user's."""
-    places: list = []
-    for new, rank in enumerate(ranks):
-        at = len(places)
-        while at:
-            other = ranks[places[at - 1]]
-            if not (other < rank if reverse else rank < other):
-                break
-            at -= 1
-        places.insert(at, new)
-    return places
 
 
 @read_class
