@@ -24,6 +24,7 @@ from .classes import static_entry
 from .numbers import as_constant, lifted
 from .objects import Found
 from .variables import (
+    BytearrayVariable,
     Call,
     Constant,
     DequeVariable,
@@ -115,7 +116,9 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return _of_method(vm, owner, owner.function, name)
     if isinstance(owner, SuperVariable):
         return objects.find_super(vm, owner, name)
-    if isinstance(owner, (TupleVariable, ListVariable, DictVariable, SetVariable)):
+    if isinstance(
+        owner, (TupleVariable, ListVariable, DictVariable, SetVariable, BytearrayVariable)
+    ):
         if isinstance(owner, TupleVariable) and owner.cls not in (tuple, Size):
             return objects.find(vm, objects.Instance(owner, owner.cls, owner.value), name)
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
@@ -256,6 +259,7 @@ def _is_module(variable: Variable) -> bool:
 
 _TYPES: dict[type, type] = {
     TupleVariable: tuple,
+    BytearrayVariable: bytearray,
     ListVariable: list,
     DictVariable: dict,
     ObjectDict: dict,

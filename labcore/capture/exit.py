@@ -29,6 +29,7 @@ from .modes import Modes
 from .remaking import is_ours, remade
 from .storing import setting
 from .variables import (
+    BytearrayVariable,
     CellVariable,
     Constant,
     DequeVariable,
@@ -157,6 +158,8 @@ class Exit:
         if isinstance(variable, DequeVariable):
             kind = self.builder.constant(deque, "deque")
             return self._later(variable, "deque", f"{kind}((), {variable.maxlen})")
+        if isinstance(variable, BytearrayVariable):
+            return self._named("bytes_", f"bytearray({bytes(variable.items)!r})")
         if isinstance(variable, ObjectDict):
             return self._named("attributes", f"{self.build(variable.owner)}.__dict__")
         if isinstance(variable, DictVariable):

@@ -19,6 +19,7 @@ from ..guards import GuardBuilder, kinds
 from .breaks import Break, WouldRaise
 from .numbers import as_constant
 from .variables import (
+    BytearrayVariable,
     Constant,
     DictVariable,
     FunctionVariable,
@@ -62,7 +63,7 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
         return KeyVariable(value, hash(parts), partial(_equals, vm), parts, _state_of(parts))
     if isinstance(value, FunctionVariable):
         return _function_key(vm, value)
-    if isinstance(value, (ListVariable, DictVariable, SetVariable)):
+    if isinstance(value, (ListVariable, DictVariable, SetVariable, BytearrayVariable)):
         raise WouldRaise(TypeError(f"unhashable type: {value.kind!r}"), exact=True)
     if isinstance(value, TensorVariable):
         return value

@@ -33,6 +33,7 @@ from .numbers import Numbers, Varying
 from .peeking import can_peek
 from .presence import Presence
 from .variables import (
+    BytearrayVariable,
     CellVariable,
     Constant,
     DequeVariable,
@@ -153,6 +154,8 @@ class Looker(Contents):
             made = DictVariable({}, False, value=value, source=source, home=home, cls=kind)
             made.factory = factory
             return made
+        if kind is bytearray:
+            return self._bytearray(source, value, home)
         if kind is set:
             return SetVariable(set(), False, value=value, source=source, home=home)
         if can_peek(value):
@@ -164,6 +167,15 @@ class Looker(Contents):
             owner = self.lazy(source.attribute("__self__"), value.__self__)
             return MethodVariable(owner, value.__func__.__name__, function, home=home)
         return ObjectVariable(kind, value=value, source=source, home=home)
+
+    def _bytearray(self, source: Source, value: bytearray, home: str) -> Variable:
+        expected, origin = repr(bytes(value)), self.builder.origin
+        words = f"{source.name!r} holds other bytes"
+        add = kinds.condition(
+            "EQUALS_MATCH", source.name, f"{home} == {expected}", home, expected, words, origin
+        )
+        self.builder.add(add)
+        return BytearrayVariable(bytearray(value), value=value, source=source, home=home)
 
     def _deque(self, source: Source, value: Any, home: str) -> Variable:
         name, limit, origin = f"{source.name}.maxlen", value.maxlen, self.builder.origin

@@ -6,7 +6,7 @@ gives.
 Invariant: dicts and sets of variables are CPython's own, so who is asked what, and in which order,
 is as there; each question is asked once in an instruction.  Code that changes anything as it
 answers is CPython's, with the whole instruction.
-PyTorch hashes and compares the real objects as it traces.
+PyTorch's interpreter calls itself for them, out of its keys' own `__hash__` and `__eq__`.
 """
 
 from __future__ import annotations

@@ -20,6 +20,7 @@ from ..breaks import Break, WouldRaise
 from ..numbers import lifted
 from ..polyfills import iterators, methods, selections
 from ..variables import (
+    BytearrayVariable,
     Call,
     Constant,
     DequeVariable,
@@ -35,6 +36,7 @@ from ..variables import (
     ViewVariable,
 )
 from .arithmetic import symbolic
+from .bytearrays import bytearray_method
 from .consumers import consuming, consuming_method
 from .control import iterate, iterator
 from .core import Interpreter
@@ -305,6 +307,8 @@ def call_method(
         return list_method(vm, owner, name, args, kwargs)
     if isinstance(owner, DequeVariable):
         return deque_method(vm, owner, name, args, kwargs)
+    if isinstance(owner, BytearrayVariable):
+        return bytearray_method(vm, owner, name, args, kwargs)
     if isinstance(owner, SetVariable):
         return set_method(vm, owner, name, args, kwargs)
     if name == "numel" and isinstance(owner, TupleVariable):

@@ -31,7 +31,7 @@ from .object_builtins import is_object, python_method
 from .polyfilled import as_variable, inlined
 
 Args = list[Variable]
-FUNCTIONS = frozenset(map(id, (set, frozenset, dict, bytes, math.fsum, math.prod)))
+FUNCTIONS = frozenset(map(id, (set, frozenset, dict, bytes, bytearray, math.fsum, math.prod)))
 METHODS = frozenset(
     "join fromkeys union intersection difference symmetric_difference issubset issuperset "
     "isdisjoint".split()

@@ -142,9 +142,22 @@ def unpack_ex(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | 
 
 
 @opcode("BINARY_SUBSCR")
-def binary_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+def binary_subscr(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | None:
     key, owner = frame.stack.pop(), frame.stack.pop()
+    return push_item(vm, frame, owner, key)
+
+
+def push_item(
+    vm: Interpreter, frame: SymbolicFrame, variable: Variable, key: Variable
+) -> int | None:
+    """Push variable[key], or the frame that makes it."""
+    owner = vm.look(variable)
+    if isinstance(owner, DictVariable) and owner.factory is not None:
+        from .mappings import default_item  # late: it makes what builtins make
+
+        return default_item(vm, owner, key, lambda value: frame.stack.append(value))
     frame.stack.append(subscript(vm, owner, key))
+    return None
 
 
 @opcode("BINARY_SLICE")
@@ -158,10 +171,6 @@ def subscript(vm: Interpreter, variable: Variable, key: Variable) -> Variable:
     owner = vm.look(variable)
     if isinstance(owner, TensorVariable):
         return vm.operators.method(owner, "__getitem__", [key])
-    if isinstance(owner, DictVariable) and owner.factory is not None:
-        from .mappings import missing  # late: it makes what builtins make
-
-        return missing(vm, owner, key)
     if isinstance(owner, DictVariable):
         return vm.looker.item(owner, key_of(vm, key))
     if isinstance(owner, DequeVariable):

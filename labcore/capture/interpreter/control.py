@@ -16,6 +16,7 @@ from ..frame import Continuation, SymbolicFrame
 from ..keys import key_variable
 from ..objects import instance
 from ..variables import (
+    BytearrayVariable,
     Constant,
     DequeVariable,
     DictVariable,
@@ -53,6 +54,8 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
     if isinstance(value, DequeVariable):
         return bool(vm.looker.queue(value))
     if isinstance(value, TupleVariable):
+        return bool(value.items)
+    if isinstance(value, BytearrayVariable):
         return bool(value.items)
     if isinstance(value, DictVariable):
         return bool(vm.looker.mapping_length(value))
@@ -163,6 +166,8 @@ def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:
         return list(vm.looker.items(value))
     if isinstance(value, DequeVariable):
         return list(vm.looker.queue(value))
+    if isinstance(value, BytearrayVariable):
+        return [Constant(number) for number in value.items]
     if isinstance(value, ViewVariable):
         return view_items(vm, value)
     if isinstance(value, IteratorVariable):
@@ -204,6 +209,8 @@ def iterator(vm: Interpreter, variable: Variable) -> IteratorVariable:
     items = iterate(vm, value)
     if isinstance(value, DequeVariable):
         return KeysVariable(items, keys=iter(vm.looker.queue(value)), item=lambda item: item)
+    if isinstance(value, BytearrayVariable):
+        return KeysVariable(items, keys=iter(value.items), item=Constant)
     if isinstance(value, Constant) and type(value.value) in (range, tuple):
         return IteratorVariable(items, sequence=value)
     if isinstance(value, TupleVariable) and value.cls is not Size:

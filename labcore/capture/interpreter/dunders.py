@@ -30,7 +30,7 @@ from ..variables import (
     Variable,
 )
 from . import operators
-from .containers import subscript
+from .containers import push_item
 from .continuations import call_polyfill, call_then, settled
 from .control import on_truth
 from .core import Interpreter
@@ -347,9 +347,8 @@ def binary_subscr(
     if not is_object(vm, owner):
         index = _index_method(vm, owner, key)
         if index is None:
-            frame.stack.append(subscript(vm, owner, key))
-            return None
-        push = lambda vm, value: frame.stack.append(subscript(vm, owner, value))
+            return push_item(vm, frame, owner, key)
+        push = lambda vm, value: push_item(vm, frame, owner, value)
         return call_then(vm, index, [], {}, push)
     own = _item_method(vm, owner, "__getitem__", "is not subscriptable")
     return call_then(vm, own, [key], {}, lambda vm, value: frame.stack.append(value))

@@ -16,6 +16,7 @@ from ...tensor.size import Size
 from ..breaks import Break, WouldRaise
 from ..keys import key_variable
 from ..variables import (
+    BytearrayVariable,
     Constant,
     DequeVariable,
     DictVariable,
@@ -56,6 +57,8 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
     if isinstance(value, DequeVariable):
         plain = [python_value(vm, item) for item in vm.looker.queue(value)]
         return deque(plain, value.maxlen)
+    if isinstance(value, BytearrayVariable):
+        return bytearray(value.items)
     if isinstance(value, DictVariable) and value.cls is dict:
         pairs = vm.looker.dict_items(value).items()
         keys = [python_value(vm, key_variable(vm.builder, key)) for key, _ in pairs]
@@ -96,6 +99,8 @@ def wrapped(value: Any) -> Variable:
         return ListVariable([wrapped(item) for item in value])
     if type(value) is dict:
         return DictVariable({key: wrapped(item) for key, item in value.items()})
+    if type(value) is bytearray:
+        return BytearrayVariable(value)
     if not is_plain(value):
         raise Break("operation", what=f"a constant of type {type(value).__name__}")
     return Constant(value)

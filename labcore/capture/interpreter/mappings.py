@@ -8,18 +8,25 @@ Invariant: anything else about them is a dict's (see `dicts.py`).
 from __future__ import annotations
 
 from collections import OrderedDict, defaultdict
+from collections.abc import Callable
 
 from ..breaks import Break, WouldRaise
 from ..keys import held, key_of, key_variable
-from ..variables import Constant, DictVariable, TupleVariable, Variable
+from ..variables import (
+    Constant,
+    DictVariable,
+    FunctionVariable,
+    MethodVariable,
+    TupleVariable,
+    Variable,
+)
 from . import dicts
-from .builtin_calls import Args, call_builtin, rule
+from .builtin_calls import Args, rule
+from .continuations import call_then
 from .control import truth
 from .core import Interpreter
 from .identity import same
 from .methods import NONE, Kwargs, Methods
-
-FACTORIES = (list, dict, set, tuple, int, float, str, bool)  # which need no code of the user's
 
 
 @rule(OrderedDict)
@@ -32,29 +39,33 @@ def _ordered_dict(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
 @rule(defaultdict)
 def _default_dict(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
     factory = args[0] if args else Constant(None)
-    if not same(vm, factory, Constant(None)):
-        value = vm.look(factory)
-        if not isinstance(value, Constant) or value.value not in FACTORIES:
-            raise Break("new-object", name="defaultdict")
+    value = vm.look(factory)
+    callable_ = isinstance(value, (FunctionVariable, MethodVariable)) or (
+        isinstance(value, Constant) and (value.value is None or callable(value.value))
+    )
+    if not callable_:
+        raise Break("new-object", name="defaultdict")
     made = DictVariable({}, cls=defaultdict, factory=factory)
     dicts.update(vm, made, args[1:], kwargs)
     return made
 
 
-def missing(vm: Interpreter, owner: DictVariable, key: Variable) -> Variable:
-    """owner[key] of a defaultdict: what is not there is made, and put there. Raises WouldRaise."""
+def default_item(
+    vm: Interpreter, owner: DictVariable, key: Variable, then: Callable[[Variable], int | None]
+) -> int | None:
+    """`then` with owner[key] of a defaultdict: what is not there is made, and put there. Raises
+    WouldRaise."""
     name = key_of(vm, key)
     if vm.looker.has_key(owner, name) or owner.factory is None:
-        return vm.looker.item(owner, name)
+        return then(vm.looker.item(owner, name))
     if same(vm, owner.factory, Constant(None)):
         raise WouldRaise(KeyError(held(name)), exact=not isinstance(name, Variable))
-    factory = vm.look(owner.factory)
-    if not isinstance(factory, Constant) or not any(factory.value is cls for cls in FACTORIES):
-        raise Break("unknown-call", name="a defaultdict's factory")
-    made = call_builtin(vm, factory.value, [], {})
-    assert isinstance(made, Variable)
-    vm.looker.set_item(owner, name, made)
-    return made
+
+    def keep(vm: Interpreter, made: Variable) -> int | None:
+        vm.looker.set_item(owner, name, made)
+        return then(made)
+
+    return call_then(vm, owner.factory, [], {}, keep)
 
 
 def _move_to_end(

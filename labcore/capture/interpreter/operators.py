@@ -15,6 +15,7 @@ from ..keys import key_of
 from ..numbers import as_constant, size_of
 from ..polyfills import searches
 from ..variables import (
+    BytearrayVariable,
     Call,
     Constant,
     DequeVariable,
@@ -32,7 +33,7 @@ from ..variables import (
     Variable,
     ViewVariable,
 )
-from . import deques, dicts, lists
+from . import bytearrays, deques, dicts, lists
 from .continuations import call_polyfill, call_then
 from .control import iterate, on_truth, truth
 from .core import Interpreter
@@ -176,6 +177,9 @@ def changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> 
         deques.extend(vm, a, b)
     elif isinstance(a, DequeVariable) and symbol == "*":
         deques.repeat(vm, a, b)
+    elif isinstance(a, BytearrayVariable) and symbol in "+*":
+        method = "__iadd__" if symbol == "+" else "__imul__"
+        bytearrays.bytearray_method(vm, a, method, [b], {})
     elif isinstance(a, DictVariable) and symbol == "|":
         dicts.update(vm, a, [b], {})
     elif isinstance(a, SetVariable):
@@ -286,8 +290,9 @@ def contains(vm: Interpreter, container: Variable, item: Variable) -> bool | Non
     if isinstance(container, TensorVariable):
         raise Break("data-dependent-branch")
     value = vm.look(item)
-    if isinstance(container, Constant) and isinstance(value, Constant):
-        if is_plain(container.value) and is_plain(value.value):
+    if isinstance(container, (Constant, BytearrayVariable)) and isinstance(value, Constant):
+        known = isinstance(container, BytearrayVariable) or is_plain(container.value)
+        if known and is_plain(value.value):
             result = folded(vm, "in", lambda c, i: i in c, container, item)
             assert isinstance(result, Constant)
             return bool(result.value)

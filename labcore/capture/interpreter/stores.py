@@ -11,6 +11,7 @@ from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
 from ..variables import (
+    BytearrayVariable,
     CellVariable,
     Constant,
     DequeVariable,
@@ -20,7 +21,7 @@ from ..variables import (
     TensorVariable,
     Variable,
 )
-from . import deques, dicts, lists
+from . import bytearrays, deques, dicts, lists
 from .core import Interpreter
 from .locals import global_value
 from .table import opcode
@@ -53,6 +54,8 @@ def store_item(vm: Interpreter, variable: Variable, key: Variable, value: Variab
         lists.set_item(vm, owner, key, value)
     elif isinstance(owner, DequeVariable):
         deques.set_item(vm, owner, key, value)
+    elif isinstance(owner, BytearrayVariable):
+        bytearrays.set_item(vm, owner, key, value)
     elif isinstance(owner, DictVariable):
         dicts.set_item(vm, owner, key, value)
     elif isinstance(owner, TensorVariable):
@@ -68,6 +71,8 @@ def delete_item(vm: Interpreter, variable: Variable, key: Variable) -> None:
         lists.delete_item(vm, owner, key)
     elif isinstance(owner, DequeVariable):
         deques.delete_item(vm, owner, key)
+    elif isinstance(owner, BytearrayVariable):
+        bytearrays.delete_item(vm, owner, key)
     elif isinstance(owner, DictVariable):
         dicts.delete_item(vm, owner, key)
     else:

@@ -8,6 +8,7 @@ from ...tensor import Tensor
 from ..breaks import Break
 from ..remaking import type_of_generator
 from ..variables import (
+    BytearrayVariable,
     Constant,
     DequeVariable,
     DictVariable,
@@ -27,6 +28,7 @@ from .core import Interpreter
 _MADE_INSIDE: dict[type, type] = {
     TensorVariable: Tensor,
     ListVariable: list,
+    BytearrayVariable: bytearray,
     DequeVariable: deque,
     ObjectDict: dict,
     SetVariable: set,

@@ -21,6 +21,7 @@ from .functions import (
 from .generators import GeneratorVariable as GeneratorVariable
 from .numbers import NumberVariable as NumberVariable
 from .values import (
+    BytearrayVariable as BytearrayVariable,
     Constant as Constant,
     DequeVariable as DequeVariable,
     DictVariable as DictVariable,

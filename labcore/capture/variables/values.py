@@ -121,6 +121,13 @@ class DequeVariable(Mutable):
 
 
 @dataclass(eq=False, slots=True)
+class BytearrayVariable(Mutable):
+    """A bytearray; `items` is a real one, with what happened to it."""
+
+    items: bytearray
+
+
+@dataclass(eq=False, slots=True)
 class DictVariable(Mutable):
     """A dict, by key (see `keys.py`). One from outside is not `complete` until somebody asks which
     keys there are: `items` are those written meanwhile, `gone` those deleted, and `changes` all of

@@ -2,8 +2,6 @@
 
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 
-from tests.capture.rows.marks import pending
-
 Point = namedtuple("Point", "a b", defaults=[1])
 
 
@@ -213,7 +211,6 @@ def copies(x, numbers):
     return list(numbers), numbers[:], numbers.copy(), [*numbers], tuple(numbers)
 
 
-@pending("new-object: an object of class bytearray is made; operation: + of a bytearray...")
 def bytes_values(x):
     data = b"abc" + bytes([1])
     return x * len(data), data[0], data[1:], bytearray(b"q") + b"r"
