@@ -244,10 +244,27 @@ def made_by_super(x, n):
     return Plain.__new__(Plain), list.__getitem__(Plain([x]), 0), dict.get(Lengths(a=1), "a")
 
 
+def matched(x, n):
+    found = []
+    for value in (Plain([1, 2]), Lengths(a=1), Keeping(a=3), Pair(x, 4), Name("q"), Digits(7)):
+        match value:
+            case Plain([first, *rest]):
+                found.append((first, rest))
+            case {"a": item, **more}:
+                found.append((item, more))
+            case (_, number):
+                found.append(number)
+            case str(text):
+                found.append(text)
+            case int():
+                found.append("a number")
+    return found, Lengths.fromkeys("ab", x), Attributes.fromkeys(["k"])
+
+
 INSIDE = [
     a_list, a_list_that_leaves, a_list_of_its_own, a_dict, a_dict_with_attributes,
     a_dict_of_its_own, a_set, a_tuple, a_text, numbers, dataclass_and_slots, counting,
-    counting_of_numbers, made_by_super,
+    counting_of_numbers, made_by_super, matched,
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from ...ops import Op
+from .. import objects
 from ..bases import base_of
 from ..breaks import Break, WouldRaise
 from ..numbers import lifted
@@ -278,6 +279,9 @@ def _of_class(
     """cls.name(...), for a constructor of a builtin type: int.from_bytes, dict.fromkeys."""
     if cls is itertools.chain and name == "from_iterable":
         return inlined(selections.from_iterable, args, kwargs)
+    if name == "fromkeys" and base_of(cls) is dict:
+        made = objects.class_constant(vm, cls)
+        return inlined(methods.fromkeys, [made, *args], kwargs)
     if cls is dict and name == "fromkeys":
         return by_rule(vm, {name: fromkeys}, Constant(dict), name, args, kwargs)
     function = getattr(cls, name) if cls in TYPES else None

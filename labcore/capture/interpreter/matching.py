@@ -9,6 +9,7 @@ it is for `isinstance`, `in` and attributes.
 from __future__ import annotations
 
 from ..attributes import attribute
+from ..bases import plain
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
@@ -44,7 +45,7 @@ def get_len(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
 @opcode("MATCH_KEYS")
 def match_keys(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     """The values of all keys, or None."""
-    subject, keys = vm.look(frame.stack[-2]), python_value(vm, frame.stack[-1])
+    subject, keys = plain(vm, frame.stack[-2], "get"), python_value(vm, frame.stack[-1])
     if not isinstance(subject, DictVariable):
         raise Break("operation", what=f"a mapping pattern on a {subject.kind}")
     if len(set(keys)) < len(keys):

@@ -62,3 +62,11 @@ def fill_set(elements: set, iterable: Any = (), /) -> None:
     """set.__init__."""
     elements.clear()
     elements.update(iterable)
+
+
+def fromkeys(cls: Any, iterable: Any, value: Any = None, /) -> Any:
+    """dict.fromkeys of a class that is derived from dict."""
+    made = cls()
+    for key in iterable:
+        made[key] = value
+    return made
