@@ -11,7 +11,8 @@
     polyfilled.py     builtins in Python        fold.py         constants, computed
     identity.py       `is`                      enums.py        members of enums
     instances.py      classes that are called   dunders.py      operators on objects
-    derived.py        methods from a builtin class
+    item_dunders.py   o[k], k in o          derived.py      methods from a builtin class
+    asking.py         keys with code of their own
     protocols.py      getattr, iter, next ...   object_builtins.py   len, abs, int ...
     attribute_access.py   x.name, x.name = ...
 """
@@ -41,4 +42,9 @@ from .core import Captured as Captured, Interpreter as Interpreter
 
 # isort: split
 # And these come before some of those, for objects of the user's.
-from . import dunders as dunders, matching as matching, protocols as protocols
+from . import (
+    dunders as dunders,
+    item_dunders as item_dunders,
+    matching as matching,
+    protocols as protocols,
+)

@@ -2,8 +2,9 @@
 
 writer.py       text from typed templates: holes, scopes, blocks
 expressions.py  the templates of expressions
-statements.py   the templates of statements: simple_statements.py and compound_statements.py
-definitions.py  which classes, functions and globals of library.py a program needs
+statements.py   the templates of statements: simple_, holder_ and compound_statements.py
+definitions.py  which classes, functions and globals a program needs, of library.py and
+                derived_classes.py
 changes.py      what is done to the world between two calls, and to their arguments
 program.py      a seed's program
 describing.py   a graph of objects as plain data, with identity

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from .derived_classes import DERIVED
 from .library import LIBRARY
 
 IMPORTS = """\
@@ -29,7 +30,7 @@ def _split(text: str) -> dict[str, str]:
     return found
 
 
-DEFINITIONS = _split(LIBRARY)
+DEFINITIONS = _split(DERIVED + LIBRARY)
 
 
 def used_by(text: str, more: dict[str, str]) -> str:

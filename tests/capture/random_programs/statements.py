@@ -7,6 +7,7 @@ Loops end: what they go over is short, and what they wait for is counted.
 from __future__ import annotations
 
 from .compound_statements import COMPOUND
+from .holder_statements import HOLDERS
 from .simple_statements import SIMPLE
 from .writer import Template
 
@@ -25,4 +26,4 @@ def _parse(text: str) -> list[Template]:
     return found
 
 
-STATEMENTS = _parse(SIMPLE + COMPOUND)
+STATEMENTS = _parse(SIMPLE + HOLDERS + COMPOUND)

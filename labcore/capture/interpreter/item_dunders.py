@@ -1,0 +1,104 @@
+"""Items of objects of the user's classes: `o[k]`, `o[k] = v`, `del o[k]`, `k in o`.
+
+In: an instruction on such an object, or with one for a key.  Out: the frame of the method that
+Python would call.
+Invariant: as in `dunders.py`.
+"""
+
+from __future__ import annotations
+
+from ..breaks import WouldRaise
+from ..bytecode import Instruction
+from ..frame import SymbolicFrame
+from ..variables import Constant, ListVariable, SliceVariable, TupleVariable, Variable
+from . import operators
+from .containers import push_item
+from .continuations import call_then
+from .control import on_truth
+from .core import Interpreter
+from .dunders import Operands, on_objects
+from .enums import is_member
+from .object_builtins import is_object, python_method
+from .type_of import type_of
+
+
+def _item_method(vm: Interpreter, owner: Variable, name: str, what: str) -> Variable:
+    own = python_method(vm, owner, name)
+    if own is None:
+        kind = type_of(vm, owner).__name__
+        raise WouldRaise(TypeError(f"{kind!r} object {what}"))
+    return own
+
+
+def _index_method(vm: Interpreter, owner: Variable, key: Variable) -> Variable | None:
+    """What tells a list or a tuple which item is meant."""
+    sequence = isinstance(owner, (ListVariable, TupleVariable))
+    return python_method(vm, key, "__index__") if sequence and not is_member(key) else None
+
+
+def _discard(vm: Interpreter, value: Variable) -> None:
+    pass
+
+
+@on_objects("BINARY_SUBSCR", 2, 0, 1, methods="getitem missing index hash eq")
+def binary_subscr(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    owner, key = operands
+    if not is_object(vm, owner):
+        index = _index_method(vm, owner, key)
+        if index is None:
+            return push_item(vm, frame, owner, key)
+        push = lambda vm, value: push_item(vm, frame, owner, value)
+        return call_then(vm, index, [], {}, push)
+    own = _item_method(vm, owner, "__getitem__", "is not subscriptable")
+    return call_then(vm, own, [key], {}, lambda vm, value: frame.stack.append(value))
+
+
+@on_objects("BINARY_SLICE", 3, 0, methods="getitem missing")
+def binary_slice(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    owner, start, stop = operands
+    key = SliceVariable((start, stop, Constant(None)))
+    return binary_subscr(vm, frame, ins, [owner, key])
+
+
+@on_objects("STORE_SUBSCR", 3, 1, methods="setitem")
+def store_subscr(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    value, owner, key = operands
+    own = _item_method(vm, owner, "__setitem__", "does not support item assignment")
+    return call_then(vm, own, [key, value], {}, _discard)
+
+
+@on_objects("STORE_SLICE", 4, 1, methods="setitem")
+def store_slice(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    value, owner, start, stop = operands
+    key = SliceVariable((start, stop, Constant(None)))
+    return store_subscr(vm, frame, ins, [value, owner, key])
+
+
+@on_objects("DELETE_SUBSCR", 2, 0, methods="delitem")
+def delete_subscr(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    owner, key = operands
+    own = _item_method(vm, owner, "__delitem__", "does not support item deletion")
+    return call_then(vm, own, [key], {}, _discard)
+
+
+@on_objects("CONTAINS_OP", 2, 1, methods="contains iter")
+def contains_op(
+    vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
+) -> int | None:
+    item, owner = operands
+    own = python_method(vm, owner, "__contains__")
+    if own is None:
+        operators.contained(vm, frame, owner, item, bool(ins.arg))
+        return None
+    push = lambda true: frame.stack.append(Constant(true != bool(ins.arg)))
+    return call_then(vm, own, [item], {}, lambda vm, value: on_truth(vm, value, push))
