@@ -257,6 +257,22 @@ def test_a_key_that_changes_later():
             assert eager_again(found[0]) == eager_again(expected[0])
 
 
+class Number(int):
+    def __add__(self, other):
+        return 0
+
+
+def test_a_number_that_varies():
+    def f(x, n):
+        table = {1: "one", 2: "two"}
+        return table.get(n), {n: 1}.get(3), n == 2, 2 == n, n < 3, x * n
+
+    compiled = torch.compile(f, backend="eager")
+    for n in (1, 2, 3, 2, 1, 5):
+        with strict():
+            assert repr(compiled(x3(), Number(n))) == repr(f(x3(), Number(n)))
+
+
 def test_the_class_is_guarded():
     class Later:
         pass

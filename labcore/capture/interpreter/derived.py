@@ -23,6 +23,7 @@ from ..variables import (
     DictVariable,
     ListVariable,
     Mutable,
+    NumberVariable,
     ObjectVariable,
     SetVariable,
     TupleVariable,
@@ -107,10 +108,11 @@ def _operator(
 ) -> Variable | Call:
     """Base.__add__(owner, other), and their like."""
     given = contents(vm, other) or vm.look(other)
-    alike = type(given) is type(held)
+    plain_values = (Constant, NumberVariable)
+    alike = type(given) is type(held) or all(isinstance(v, plain_values) for v in (given, held))
     if name in COMPARISONS:
         return compare(vm, COMPARISONS[name], held, given) if alike else Constant(NotImplemented)
-    if not alike and not isinstance(given, Constant):
+    if not alike and not isinstance(given, plain_values):
         raise Break("operation", what=f"{name} of a {owner.kind} and a {given.kind}")
     if name in ARITHMETIC:
         return binary(vm, ARITHMETIC[name], held, given)
