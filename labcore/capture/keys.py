@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import enum
 import math
+from collections.abc import Collection
 from functools import partial
 from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -99,6 +100,13 @@ def _answer(
     if key not in vm.answers:
         raise Question(left, right, key)
     return vm.answers[key]
+
+
+def ask_all(keys: Collection[Any], known: Collection[Any] = ()) -> None:
+    """Keys are about to join the `known` ones: what has to be asked is asked before anything
+    changes."""
+    if any(isinstance(key, KeyVariable) for key in (*keys, *known)):
+        _ = {*known, *keys}
 
 
 def _state_of(parts: tuple[Any, ...]) -> list[Any]:

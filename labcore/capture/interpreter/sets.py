@@ -16,7 +16,7 @@ from ..bases import contents
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
-from ..keys import held, is_constant_key, key_of, key_variable
+from ..keys import ask_all, held, is_constant_key, key_of, key_variable
 from ..variables import Constant, DictVariable, SetVariable, Variable, ViewVariable
 from .control import iterate
 from .core import Interpreter
@@ -43,7 +43,7 @@ COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
 def build_set(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     made = SetVariable(set())
     keys = [key_of(vm, item) for item in frame.pop(ins.arg)]
-    _ = set(keys)  # what has to be asked is asked before anything changes
+    ask_all(keys)
     for key in keys:
         vm.looker.put_in(made, key)
     frame.stack.append(made)
@@ -227,7 +227,7 @@ def _update(vm: Interpreter, owner: SetVariable, *others: Variable) -> Variable:
     for other in others:
         given = operand(vm, other)
         keys = given.keys
-        _ = {*owner.items, *keys}  # what has to be asked is asked before anything changes
+        ask_all(keys, owner.items)
         vm.looker.write(owner, f"{{}}.update({given.text})", *given.parts)
         owner.items.update(keys)
         owner.gone.difference_update(keys)
