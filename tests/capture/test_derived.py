@@ -114,6 +114,83 @@ class Rate(float):
     pass
 
 
+class Shown(float):
+    def __repr__(self):
+        return f"{float(self)} C"
+
+
+class Vector(tuple):
+    __slots__ = ()
+
+    def __add__(self, other):
+        return Vector(a + b for a, b in zip(self, other))
+
+    def __rmul__(self, k):
+        return Vector(a * k for a in self)
+
+    def __eq__(self, other):
+        return tuple.__eq__(self, other)
+
+    def __hash__(self):
+        return super().__hash__()
+
+
+class Ordered(dict):
+    """Keeps an order of its own."""
+
+    def __init__(self, *args, **names):
+        self.order = []
+        super().__init__(*args, **names)
+
+    def __setitem__(self, key, value):
+        self.order.append(key)
+        dict.__setitem__(self, key, value)
+
+    def update(self, *args, **names):
+        for key, value in dict(*args, **names).items():
+            self[key] = value
+
+    def __iter__(self):
+        return iter(self.order)
+
+    def items(self):
+        return [(key, self[key]) for key in self]
+
+
+class Grid(list):
+    def __getitem__(self, place):
+        if isinstance(place, tuple):
+            return super().__getitem__(place[0])[place[1]]
+        return super().__getitem__(place)
+
+    def __setitem__(self, place, value):
+        if isinstance(place, tuple):
+            super().__getitem__(place[0])[place[1]] = value
+        else:
+            super().__setitem__(place, value)
+
+
+class Stack(list):
+    push = list.append
+
+    @classmethod
+    def of(cls, *items):
+        return cls(items)
+
+    def __enter__(self):
+        self.push(0)
+        return self
+
+    def __exit__(self, *error):
+        self.pop()
+
+    def __bool__(self):
+        return False
+
+    def __eq__(self, other):
+        return "equal"
+
+
 @dataclass
 class Counted(list):
     k: int = 0
@@ -244,6 +321,29 @@ def made_by_super(x, n):
     return Plain.__new__(Plain), list.__getitem__(Plain([x]), 0), dict.get(Lengths(a=1), "a")
 
 
+def formatted(x, n):
+    shown = Shown(2.5)
+    return f"{shown}", str(shown), f"{shown:.2f}", f"{shown!r}", format(shown), f"{Digits(3)}"
+
+
+def vectors(x, n):
+    v = Vector([1, 2]) + Vector((3, 4))
+    w, keyed = 2 * v, {(4, 6): "t", 5: 1}
+    return v, w, v == (4, 6), (4, 6) == v, v != w, {v: 1}[Vector((4, 6))], keyed[v], v in keyed
+
+
+def grids_and_stacks(x, n):
+    grid, d = Grid([[1, 2], [3, x]]), Ordered(a=1)
+    grid[0, 1] = n
+    grid[1] = [7, 8]
+    d["b"] = x
+    d.update(c=3, b=4)
+    with Stack.of(1, 2) as stack:
+        stack.push(9)
+        inside = len(stack), not stack, stack == 3, stack != 3, stack in [stack], stack or 5
+    return grid, grid[0, 1], grid[-1], d, d.order, [*d], d.items(), {**d}, stack, inside
+
+
 def matched(x, n):
     found = []
     for value in (Plain([1, 2]), Lengths(a=1), Keeping(a=3), Pair(x, 4), Name("q"), Digits(7)):
@@ -264,7 +364,7 @@ def matched(x, n):
 INSIDE = [
     a_list, a_list_that_leaves, a_list_of_its_own, a_dict, a_dict_with_attributes,
     a_dict_of_its_own, a_set, a_tuple, a_text, numbers, dataclass_and_slots, counting,
-    counting_of_numbers, made_by_super, matched,
+    counting_of_numbers, made_by_super, formatted, vectors, grids_and_stacks, matched,
 ]  # fmt: skip
 
 

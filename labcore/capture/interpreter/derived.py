@@ -31,7 +31,8 @@ from ..variables import (
 )
 from .continuations import call_then
 from .core import Interpreter
-from .fold import folded
+from .equality import spelled_out
+from .fold import folded, python_value
 from .instances import allocate
 from .iteration import all_items, push
 from .operators import BINARY, COMPARE, binary, changed_in_place, compare
@@ -64,6 +65,8 @@ def base_method(
     own_way = isinstance(held, DictVariable) and not leaves_to_base(vm, owner, "__iter__")
     if own_way and name in ("copy", "__or__"):  # which ask the user's keys() then
         raise Break("unknown-call", name=f"{owner.kind}.{name}()")
+    if name == "__format__" and len(args) == 1 and python_value(vm, args[0]) == "":
+        return Call(Constant(str), [owner])  # which may have a __str__ or __repr__ of its own
     if name in TEXTS and not args and not isinstance(held, SetVariable):  # which tell their class
         return folded(vm, f"{name}()", TEXTS[name], held)
     try:
@@ -107,7 +110,7 @@ def _operator(
     vm: Interpreter, owner: ObjectVariable, held: Variable, name: str, other: Variable
 ) -> Variable | Call:
     """Base.__add__(owner, other), and their like."""
-    given = contents(vm, other) or vm.look(other)
+    given = spelled_out(contents(vm, other) or vm.look(other))
     plain_values = (Constant, NumberVariable)
     alike = type(given) is type(held) or all(isinstance(v, plain_values) for v in (given, held))
     if name in COMPARISONS:
