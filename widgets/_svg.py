@@ -67,6 +67,13 @@ class Picture:
         look = {"rx": float(radius), "fill": fill, **border, **dash}
         self.marks.append(f"<rect{_attributes({**place, **look})}/>")
 
+    def line(
+        self, x: float, y: float, to_x: float, to_y: float, *, stroke: str, thick: float = 1
+    ) -> None:
+        ends = {"x1": float(x), "y1": float(y), "x2": float(to_x), "y2": float(to_y)}
+        look = {"stroke": stroke, "stroke_width": float(thick)}
+        self.marks.append(f"<line{_attributes({**ends, **look})}/>")
+
     def text(
         self,
         x: float,

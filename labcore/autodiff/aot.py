@@ -60,6 +60,8 @@ def _inference(gm: GraphModule, split: Split, compiler: Compiler,
 
 def partition(joint: Joint, options: AutodiffOptions) -> Cut:
     """Cut as the options say. networkx is imported only where it cuts."""
+    if callable(options.partitioner):
+        return options.partitioner(joint)
     if options.partitioner == "default":
         return default_partition(joint)
     from .mincut import min_cut_partition

@@ -47,10 +47,15 @@ def min_cut_partition(
     save, recompute: names of forward values that are saved, or not, whatever it costs.
     Raises ValueError for a name that is no value of the forward, or that cannot be computed again.
     """
-    network = Network(joint, joint.parts(), frozenset(save), frozenset(recompute))
-    choice = network.within(budget)
-    cut = cut_at(joint, choice.saved)
-    return replace(cut, decisions=tuple(network.reasons(cut)))
+    network = network_of(joint, save, recompute)
+    return network.cut(network.within(budget))
+
+
+def network_of(
+    joint: Joint, save: Collection[str] = (), recompute: Collection[str] = ()
+) -> Network:
+    """The network of a joint graph, with values that are forced. Raises ValueError as above."""
+    return Network(joint, joint.parts(), frozenset(save), frozenset(recompute))
 
 
 @dataclass(frozen=True)
@@ -63,7 +68,7 @@ class Network:
     recompute: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
-        known = {n.name: n for n in self.joint.graph.nodes if self._may_be_forced(n)}
+        known = {n.name: n for n in self.joint.graph.nodes if self.may_be_saved(n)}
         for name in (*self.save, *self.recompute):
             if name not in known:
                 raise ValueError(
@@ -99,28 +104,43 @@ class Network:
     # ---- choosing -------------------------------------------------------------------------------
 
     def within(self, budget: float) -> Choice:
-        """The cheapest choice on the frontier of bytes and cost that keeps to the budget.
-
-        Between two known ends of the frontier the next is found by weighing bytes against cost as
-        their difference does; where nothing is better than the ends, there is none.
-        """
-        dear = self.cheapest(1 + sum(map(nbytes, self.values)), 1)
-        if budget == 1 or not self.prices:
-            return dear
-        small = self.cheapest(1, 1 + sum(self.prices.values()))
+        """The cheapest choice on the frontier that keeps to the budget."""
+        dear, small = self._ends()
         allowed = small.nbytes + budget * (dear.nbytes - small.nbytes)
         if dear.nbytes <= allowed:
             return dear
-        while True:
-            of_cost, of_bytes = dear.nbytes - small.nbytes, small.cost - dear.cost
-            between = self.cheapest(of_cost, of_bytes)
-            ends = of_cost * small.cost + of_bytes * small.nbytes
-            if of_cost * between.cost + of_bytes * between.nbytes >= ends:
-                return small
+        while (between := self._between(dear, small)) is not None:
             if between.nbytes <= allowed:
                 small = between
             else:
                 dear = between
+        return small
+
+    def frontier(self) -> list[Choice]:
+        """All choices that some budget makes, from that for 1 to that for 0."""
+        dear, small = self._ends()
+        return [dear] if dear.nbytes == small.nbytes else [dear, *self._after(dear, small)]
+
+    def _after(self, dear: Choice, small: Choice) -> list[Choice]:
+        between = self._between(dear, small)
+        if between is None:
+            return [small]
+        return [*self._after(dear, between), *self._after(between, small)]
+
+    def _ends(self) -> tuple[Choice, Choice]:
+        """Nothing computed again that a rule speaks against; and as few bytes as can be."""
+        dear = self.cheapest(1 + sum(map(nbytes, self.values)), 1)
+        if not self.prices:
+            return dear, dear
+        return dear, self.cheapest(1, 1 + sum(self.prices.values()))
+
+    def _between(self, dear: Choice, small: Choice) -> Choice | None:
+        """A choice between two of the frontier, found by weighing bytes against cost as their
+        differences do; where nothing is better than the two, there is none."""
+        of_cost, of_bytes = dear.nbytes - small.nbytes, small.cost - dear.cost
+        found = self.cheapest(of_cost, of_bytes)
+        better = of_cost * (small.cost - found.cost) > of_bytes * (found.nbytes - small.nbytes)
+        return found if better else None
 
     def cheapest(self, of_cost: int, of_bytes: int) -> Choice:
         """The minimum of `of_cost * cost + of_bytes * bytes`.
@@ -172,14 +192,19 @@ class Network:
             return 0
         return 1 if node in self.parts.forward else 2
 
-    def _may_be_forced(self, node: Node) -> bool:
-        """A view is never saved: its base is."""
+    def may_be_saved(self, node: Node) -> bool:
+        """Is it a value that may be forced? A view is never saved: its base is."""
         placed = node.op == "placeholder" and not node.symbol
         computed = node.op == "call_function" and not node.target.alias
         return node in self.parts.forward and (placed or computed)
 
     def _forced(self) -> Iterable[Node]:
         return (n for n in self.joint.graph.nodes if n.name in self.save | self.recompute)
+
+    def cut(self, choice: Choice) -> Cut:
+        """The two graphs of a choice, with the reason for each value."""
+        found = cut_at(self.joint, choice.saved)
+        return replace(found, decisions=tuple(self.reasons(found)))
 
     # ---- reasons --------------------------------------------------------------------------------
 

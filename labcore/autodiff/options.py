@@ -5,35 +5,38 @@ PyTorch has the same choices as `torch._functorch.config`, for the whole process
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
+
+from .joint import Joint
+from .partition import Cut
 
 PARTITIONERS = ("default", "min_cut")
 
 
 @dataclass(frozen=True)
 class AutodiffOptions:
-    """partitioner: "default" saves what the backward reads, "min_cut" computes again what is cheap.
-
+    """partitioner: "default" saves what the backward reads, "min_cut" computes again what is cheap;
+    a function from the joint graph to a `Cut` decides itself.
     activation_memory_budget: from 0, where as few bytes are saved as possible whatever that costs,
     to 1, where nothing expensive is computed again. Only min_cut knows how to keep to less than 1.
     Raises ValueError for anything else.
     """
 
-    partitioner: str = "default"
+    partitioner: str | Callable[[Joint], Cut] = "default"
     activation_memory_budget: float = 1.0
 
     def __post_init__(self) -> None:
-        if self.partitioner not in PARTITIONERS:
+        if not callable(self.partitioner) and self.partitioner not in PARTITIONERS:
             known = " and ".join(map(repr, PARTITIONERS))
             raise ValueError(f"unknown partitioner {self.partitioner!r}; there are {known}")
         budget = self.activation_memory_budget
         if type(budget) not in (int, float) or not 0 <= budget <= 1:
             raise ValueError(f"activation_memory_budget is a number from 0 to 1, not {budget!r}")
-        if self.partitioner == "default" and budget != 1:
+        if self.partitioner != "min_cut" and budget != 1:
             raise ValueError(
-                f"partitioner 'default' computes nothing again, so it cannot keep to an "
+                f"partitioner {self.partitioner!r} knows no budget, so it cannot keep to an "
                 f"activation_memory_budget of {budget}: say partitioner='min_cut' too"
             )
 

@@ -97,6 +97,8 @@ def check_slope(
         return float(loss(program(*moved), places).item())
 
     before, here, after = at(-STEP), at(0.0), at(STEP)
+    if not np.isfinite([before, here, after]).all():
+        return  # the mean of nothing
     size = 1 + abs(here) + sum(np.abs(g).sum() for g in grads)
     if abs((after - here) - (here - before)) > 1e-4 * STEP * size:
         return  # a kink, or a jump

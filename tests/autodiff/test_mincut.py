@@ -6,7 +6,7 @@ from hypothesis import given
 
 from labcore import ops
 from labcore.autodiff.joint import Joint, trace_joint
-from labcore.autodiff.mincut import min_cut_partition
+from labcore.autodiff.mincut import min_cut_partition, network_of
 from labcore.autodiff.partition import Cut, default_partition
 from labcore.autodiff.passes import clean, decompose
 from labcore.autodiff.rules import price, rules
@@ -169,6 +169,17 @@ def test_less_memory_costs_more_operations():
     low, high = bytes_[0], bytes_[-1]
     for budget, nbytes in enumerate(bytes_):
         assert nbytes <= low + budget / 8 * (high - low)
+
+
+def test_the_frontier_has_what_every_budget_chooses():
+    joint = joint_of(deep, floats(32, 4), floats(4, 4), floats(4, 8), floats(8, 4))
+    network = network_of(joint)
+    frontier = network.frontier()
+    sizes = [choice.nbytes for choice in frontier]
+    assert sizes == sorted(sizes, reverse=True) and len(frontier) >= 3
+    assert [c.cost for c in frontier] == sorted(c.cost for c in frontier)
+    chosen = {network.within(budget / 200) for budget in range(201)}
+    assert chosen <= set(frontier) and {frontier[0], frontier[-1]} <= chosen
 
 
 # ---- forcing ------------------------------------------------------------------------------------

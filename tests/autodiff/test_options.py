@@ -56,6 +56,14 @@ def test_a_budget_without_min_cut_is_refused():
         torch.compile(f, backend="eager", options={"partitioner": "default"})
 
 
+def test_a_partitioner_may_be_a_function_of_the_joint_graph():
+    from labcore.autodiff import cut_at
+
+    assert saved(options={"partitioner": lambda joint: cut_at(joint, joint.primals)}) == [
+        "primals_1", "primals_2"
+    ]
+
+
 def test_options_do_not_change():
     with pytest.raises(AttributeError):
         AutodiffOptions().partitioner = "min_cut"  # type: ignore[misc]

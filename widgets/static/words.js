@@ -4,6 +4,7 @@
 
 import { MAP_WORDS } from "./words_map.js";
 import { MATRIX_WORDS } from "./words_matrix.js";
+import { SAVE_WORDS } from "./words_save.js";
 import { STEPPER_WORDS } from "./words_stepper.js";
 import { THEATER_WORDS } from "./words_theater.js";
 
@@ -11,6 +12,7 @@ const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
   ...MAP_WORDS,
+  ...SAVE_WORDS,
   ...STEPPER_WORDS,
   ...THEATER_WORDS,
   ...MATRIX_WORDS,
