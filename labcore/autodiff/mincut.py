@@ -23,7 +23,7 @@ from ..ops.sharing import meta_of
 from ..shapes import hint
 from .joint import Joint, Parts, needed
 from .partition import Cut, Decision, cut_at
-from .rules import FORCED, Rule, price, rules
+from .rules import FORCED, Rule, price, readers, rules
 
 SOURCE, SINK = "forward", "backward"
 
@@ -187,9 +187,13 @@ class Network:
             add((node, "out"), SINK)
 
     def _trouble(self, node: Node) -> int:
-        """0 for what is alive anyway, 1 for what the forward computes anyway, 2 for the rest."""
-        if node.op == "placeholder" or node in self.joint.graph.outputs[: self.joint.outputs]:
+        """0 for what is alive anyway: returned, or an input that the backward reads in any case; 1
+        for what the forward computes anyway. 2 for what it does not, and for an input that eager
+        mode would not save: somebody might write to it before the backward."""
+        if node in self.joint.graph.outputs[: self.joint.outputs]:
             return 0
+        if node.op == "placeholder":
+            return 0 if any(r in self.parts.backward for r in readers(node)) else 2
         return 1 if node in self.parts.forward else 2
 
     def may_be_saved(self, node: Node) -> bool:

@@ -87,16 +87,16 @@ def _is_written(node: Node, parts: Parts) -> bool:
     """Is it, or a view of it, read in the backward by what does not fuse with it?"""
     return any(
         not fuses(node, reader)
-        for reader in _readers(node)
+        for reader in readers(node)
         if reader in parts.backward and reader.op == "call_function"
     )
 
 
-def _readers(node: Node) -> Iterator[Node]:
+def readers(node: Node) -> Iterator[Node]:
     """Who reads the node, itself or a view of it."""
     for user in node.users:
         if user.op == "call_function" and user.target.alias:
-            yield from _readers(user)
+            yield from readers(user)
         else:
             yield user
 

@@ -70,12 +70,21 @@ def test_options_do_not_change():
 
 
 def test_decisions_are_events():
-    x, w = torch.ones(3, requires_grad=True), torch.ones(3)
+    x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
     with trace.record() as story:
         torch.compile(f)(x, w)
     found = {c.value: (c.saved, c.rule, c.nbytes) for c in story.of(trace.PartitionChoice)}
     assert found["mul"] == (False, "cheap", 12) and found["tanh"] == (True, "output", 12)
     assert all(c.flip and c.detail and c.compile_id for c in story.of(trace.PartitionChoice))
+
+
+def test_an_input_may_be_written_to_where_eager_mode_does_not_save_it():
+    x = torch.ones(3, requires_grad=True)
+    y = torch.compile(lambda x: torch.sin(x * 2))(x)
+    with torch.no_grad():
+        x.zero_()
+    y.sum().backward()
+    torch.testing.assert_close(x.grad, (torch.ones(3) * 2).cos() * 2)
 
 
 def test_networkx_is_imported_only_to_cut():
