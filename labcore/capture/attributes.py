@@ -18,7 +18,7 @@ from ..tensor import Tensor
 from ..tensor.methods import Methods
 from ..tensor.replaced import is_replaced
 from ..tensor.size import Size
-from . import objects, storing
+from . import objects, storing, tape_facts
 from .breaks import Break, WouldRaise, no_rule
 from .classes import static_entry
 from .numbers import as_constant, lifted
@@ -54,12 +54,11 @@ TENSOR_FACTS = {
     "dtype": lambda meta: meta.dtype,
     "device": lambda meta: meta.device,
     "ndim": lambda meta: meta.ndim,
-    "requires_grad": lambda meta: meta.requires_grad,
     "itemsize": lambda meta: meta.dtype.itemsize,
     "nbytes": lambda meta: meta.nbytes,
 }
 GENERATOR_METHODS = ("__iter__", "__next__", "close", "send", "throw")
-TENSOR_VIEWS = ("T", "mT")
+TENSOR_VIEWS = ("T", "mT", "data")
 SETTABLE = ("__name__", "__qualname__", "__module__", "__doc__")  # of a function made inside
 FUNCTION_FACTS = frozenset(
     "__name__ __qualname__ __module__ __doc__ __defaults__ __kwdefaults__ __code__".split()
@@ -159,6 +158,9 @@ def set_attribute(
 
         if sets_fact(vm, owner, name, value):
             return None
+    if isinstance(owner, TensorVariable):
+        tape_facts.set_tape_fact(vm, owner, name, value)
+        return None
     if _is_module(owner):
         _store_in_module(vm, owner, name, value)
         return None
@@ -274,8 +276,8 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
         return MethodVariable(owner, name, vm.look(vm.lazy(where, raw)))
     if raw is not None:
         raise no_rule(name)
-    if name == "requires_grad" and owner.node is not None:
-        return Constant(vm.operators.tracer.memory.requires_grad(owner.node))
+    if name in tape_facts.FACTS:
+        return tape_facts.tape_fact(vm, owner, name)
     if name in TENSOR_FACTS:
         return lifted(TENSOR_FACTS[name](owner.meta))
     if name in TENSOR_VIEWS:

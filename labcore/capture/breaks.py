@@ -82,7 +82,7 @@ class WouldRaise(Exception):
 _LEAVE = "Make a new value instead, or leave it: what stands around it is compiled."
 # What a tensor says or does as part of the tape.
 AUTOGRAD = frozenset(
-    "backward data detach_ grad grad_fn is_leaf register_hook requires_grad_ retain_grad "
+    "backward detach_ grad grad_fn is_leaf register_hook requires_grad_ retain_grad "
     "retains_grad".split()
 )
 

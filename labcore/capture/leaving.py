@@ -95,6 +95,8 @@ class Leaving(Exit):
             function = "overwrite_recorded" if recorded else "overwrite"
             names = f"{self.memory.home(root)}, {self.output(contents)}"
             self.lines.append(f"{function}({names}, {writes})")
+        for home, contents in self.memory.recorded_twins():
+            self.lines.append(f"overwrite_recorded({home}, {self.output(contents)}, 0)")
         for effect in self.looker.effects.log:
             parts = [self.build(part) for part in effect.parts]
             self.lines.append(effect.template.format(*parts))

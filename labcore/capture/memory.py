@@ -19,7 +19,14 @@ from typing import TYPE_CHECKING, Any
 from ..graph import Node, map_nodes
 from ..ops import OPS, Op
 from ..ops.inplace import check_overlap
-from ..ops.sharing import base_of, memory_of, meta_of, shown_array, view_source
+from ..ops.sharing import (
+    base_of,
+    memory_of,
+    meta_of,
+    shown_array,
+    through_data,
+    view_source,
+)
 from ..ops.tracer import Tracer
 from ..tensor.modes import mode
 from ..tensor.nodes import MAKES_ANEW
@@ -45,6 +52,7 @@ class Memory:
         self.first_recorded: int | None = None  # the first step that gave an input one
         self.tape_saw: set[Node] = set()  # memories written while recording
         self.unrecorded: dict[Node, int] = {}  # views made under no_grad, and at which step
+        self.twins: dict[Node, tuple[TensorVariable, Node]] = {}  # inputs: others when detached
         self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
         self._views: dict[tuple[Node, Node], Node] = {}
 
@@ -130,6 +138,8 @@ class Memory:
     def _check(self, op: Op, target: Node, others: list[Node], recorded: bool) -> None:
         stop = Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
         root = memory_of(target)
+        if through_data(target):
+            raise stop
         if root.op == "placeholder":
             meta = meta_of(root)
             if overlaps_itself(meta.shape, meta.stride):
@@ -219,12 +229,21 @@ class Memory:
         node.meta = meta_of(node).with_grad(wanted)
         return node
 
-    def view(self, op: Op, source: Node, rest: tuple) -> Node:
-        """A view of an input that exists as an input already."""
-        node = Tracer.call(self.tracer, op, (source, *rest), {})
-        wanted = meta_of(source).requires_grad and meta_of(node).dtype.is_floating_point
-        node.meta = meta_of(node).with_grad(wanted)
+    def view_of_input(self, node: Node, way: tuple[tuple, bool]) -> Node:
+        """The node of an input that is a view of another one; `way` is its `_view`."""
+        steps, recorded = way
+        for op, rest in steps:
+            node = self._emit(op, (node, *rest))
+        if not recorded:
+            self.unrecorded[node] = self.tracer.step
         return node
+
+    def detached_input(self, node: Node, twin: TensorVariable, itself: Node) -> Node:
+        """The node of an input that is another one when detached; `itself` is its placeholder."""
+        made = self._emit(OPS["detach"], (node,))
+        self.note(made)
+        self.twins[made] = twin, itself
+        return made
 
     def input(self, root: Node) -> TensorVariable:
         """The tensor from outside that the first node of a memory stands for."""
@@ -236,6 +255,9 @@ class Memory:
         """The node to output for a tensor: a part of an input stays one, and is overwritten."""
         root = memory_of(node)
         self._check_shown(node, root)
+        base = base_of(node)
+        if base in self.twins:
+            return self._seen_through(node, base, self.twins[base][1])
         if root.op == "placeholder" or root not in self.contents:
             return node
         now = self.current[root]
@@ -264,10 +286,17 @@ class Memory:
                 contents = self.current[root] if recorded else now
                 yield root, contents, len(self.writes[root]), recorded
 
+    def recorded_twins(self) -> Iterator[tuple[str, Node]]:
+        """The inputs that share memory with others and got a history of their own."""
+        for node, (twin, _) in self.twins.items():
+            if node in self.recorded:
+                yield twin.home, self.current[node]
+
     def written_inside(self, node: Node) -> Node | None:
         """The first tensor of the memory of `node`, if it was made and written in the region."""
         root = memory_of(node)
-        return root if root in self.contents and root.op != "placeholder" else None
+        counted = root in self.contents and root.op != "placeholder" and not through_data(node)
+        return root if counted else None
 
     def own_history(self, node: Node) -> Node | None:
         """The base of `node`, if it is a detached one that got a history by being written."""

@@ -34,7 +34,7 @@ from .breaks import Break, WouldRaise, no_rule
 from .memory import Memory
 from .modes import Modes
 from .numbers import lifted
-from .overwriting import shared_view
+from .overwriting import Shared, shared_node
 from .skipping import is_skipped
 from .variables import (
     Constant,
@@ -98,6 +98,10 @@ class Traced(Methods):
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
         raise Break("operation", what="making a new leaf that requires grad")
+
+    @property
+    def data(self) -> Any:
+        return OPS["_data"](self)
 
     # As in Tensor, from shape, strides and dtype; without the first two Python would iterate by
     # trying x[0], x[1] ...
@@ -317,8 +321,8 @@ class OperatorCalls:
         self.vm = vm
         self.modes = Modes()
         self.tracer = CaptureTracer(Graph(), lambda: vm.changed(), self.modes)
-        self.placeholders: list[TensorVariable] = []
-        self.shared: set[int] = set()  # the bases whose views are read as such, by their ids
+        self.placeholders: dict[Node, TensorVariable] = {}
+        self.shared = Shared()
 
     def method(
         self,
@@ -411,29 +415,24 @@ class OperatorCalls:
 
     def _node(self, tensor: TensorVariable) -> Node:
         """A tensor's node; an input gets its placeholder when the first operator reads it."""
-        if tensor.node is None and id(tensor.value._base) in self.shared:
-            tensor.node = self._view_of_base(tensor)
         if tensor.node is None:
-            assert tensor.source is not None
-            graph = self.tracer.graph
-            first_call = next((n for n in graph.nodes if n.op != "placeholder"), None)
-            if first_call is None:
-                tensor.node = graph.placeholder(
-                    tensor.source.hint, tensor.meta, self.vm.builder.origin
-                )
-            else:
-                with graph.inserting_before(first_call):
-                    tensor.node = graph.placeholder(
-                        tensor.source.hint, tensor.meta, self.vm.builder.origin
-                    )
-            self.placeholders.append(tensor)
+            tensor.node = shared_node(self, tensor) or self.placeholder(tensor)
         return tensor.node
 
-    def _view_of_base(self, tensor: TensorVariable) -> Node:
-        """Another view of the same base is written, or the base is: both are read through it."""
+    def placeholder(self, tensor: TensorVariable) -> Node:
+        """A new input of the graph."""
         assert tensor.source is not None
-        looker = self.vm.looker
-        base = self.vm.look(looker.lazy(tensor.source.attribute("_base"), tensor.value._base))
-        assert isinstance(base, TensorVariable)
-        node = self.tracer.stand_in(self._node(base), base).node
-        return shared_view(self.tracer.memory, looker, tensor, node)
+        graph, place = self.tracer.graph, (tensor.source.hint, tensor.meta, self.vm.builder.origin)
+        first_call = next((n for n in graph.nodes if n.op != "placeholder"), None)
+        if first_call is None:
+            node = graph.placeholder(*place)
+        else:
+            with graph.inserting_before(first_call):
+                node = graph.placeholder(*place)
+        self.placeholders[node] = tensor
+        return node
+
+    def input_node(self, tensor: Variable) -> Node:
+        """The node of a tensor from outside, with its stand-in."""
+        assert isinstance(tensor, TensorVariable)
+        return self.tracer.stand_in(self._node(tensor), tensor).node

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..graph import Node
-from ..guards import kinds
+from ..guards import Source, kinds
 from ..ops.sharing import memory_of
 from ..tensor import Tensor
 from ..tensor.modes import mode, no_grad
@@ -26,13 +26,20 @@ from .variables import TensorVariable
 if TYPE_CHECKING:
     from .looking import Looker
     from .memory import Memory
+    from .operators import OperatorCalls
 
 
-class SharedBase(CaptureAgain):
-    """Inputs are views of one tensor, which is written: they are to be read as such views."""
+class Shared:
+    """What is known of inputs that share memory, by the ids of tensors: `bases` whose views are to
+    be read as such, `twins` that are to be read as what another tensor is when detached."""
 
-    def __init__(self, base: Tensor) -> None:
-        self.base = id(base)
+    def __init__(self) -> None:
+        self.bases: set[int] = set()
+        self.twins: dict[int, tuple[Source, Tensor]] = {}
+
+
+class SharedMemory(CaptureAgain):
+    """Capture is to begin again, as now more is known of the memory that inputs share."""
 
 
 # ---- what a variant calls -----------------------------------------------------------------------
@@ -65,10 +72,10 @@ def unrecord(view: Tensor) -> None:
 # ---- when it is right ---------------------------------------------------------------------------
 
 
-def finish(memory: Memory, looker: Looker) -> None:
+def finish(memory: Memory, looker: Looker, shared: Shared) -> None:
     """Guards under which writing an input changes nothing else.
 
-    Raises Break, at the step of the first write, where it would; SharedBase where it would not if
+    Raises Break, at the step of the first write, where it would; SharedMemory where it would not if
     the inputs were read in another way."""
     for root, _, _, recorded in memory.overwritten():
         written = memory.input(root)
@@ -76,7 +83,7 @@ def finish(memory: Memory, looker: Looker) -> None:
         others = [t for t in looker.tensors if t.node is not None and memory_of(t.node) is not root]
         taken = root not in memory.tape_saw or takes_writes(written.value, recorded)
         if not taken or not apart(written.value, *(t.value for t in others)):
-            _read_otherwise(looker, written.value, others)
+            _read_otherwise(shared, looker, written, others)
             stop = Break("inplace-operator", name="of an input", pure="add")
             stop.step = step
             raise stop
@@ -88,32 +95,73 @@ def finish(memory: Memory, looker: Looker) -> None:
             _guard_apart(looker, written, others)
 
 
-def _read_otherwise(looker: Looker, written: Tensor, others: list[TensorVariable]) -> None:
-    """Raises SharedBase for views of the base of what is written, whose sizes are known."""
-    base = written if written._base is None else written._base
+def _read_otherwise(
+    shared: Shared, looker: Looker, written: TensorVariable, others: list[TensorVariable]
+) -> None:
+    """Raises SharedMemory for views of one tensor, or of one and what it is when detached, where
+    sizes are known."""
+    if looker.numbers.inputs:
+        return
     for other in others:
-        if not apart(written, other.value) and not looker.numbers.inputs:
-            views = [t for t in (written, other.value) if t is not base]
-            if all(t._base is base and t._view[1] for t in views):
-                raise SharedBase(base)
+        if apart(written.value, other.value):
+            continue
+        pair = [_base(tensor) for tensor in (written, other)]
+        (_, one), (_, two) = pair
+        if one is not two:
+            whole, twin = sorted(pair, key=lambda place: not place[1]._requires_grad)
+            if not is_detached(twin[1], whole[1]) or id(twin[1]) in shared.twins:
+                return
+            shared.twins[id(twin[1])] = whole
+        elif id(one) in shared.bases:
+            return
+        shared.bases |= {id(one), id(two)}
+        raise SharedMemory
 
 
-def shared_view(memory: Memory, looker: Looker, tensor: TensorVariable, base: Node) -> Node:
-    """The node of an input that is a view of another one, under a guard that it is this view."""
-    home, source = tensor.home, tensor.source
-    assert source is not None
-    steps = tensor.value._view
-    code = f"{home}._view == {looker.builder.constant(steps, 'view')}"
-    words = f"{source.name!r} is another view of its base"
-    looker.builder.add(
-        kinds.condition(
-            "NO_TENSOR_ALIASING", source.name, code, home, "the same view", words, None
-        )
-    )
-    node = base
-    for op, rest in steps[0]:
-        node = memory.view(op, node, rest)
+def _base(tensor: TensorVariable) -> tuple[Source, Tensor]:
+    """The base of a view, or the tensor itself, and where it is."""
+    assert tensor.source is not None
+    base = tensor.value._base
+    if base is None:
+        return tensor.source, tensor.value
+    return tensor.source.attribute("_base"), base
+
+
+def is_detached(twin: Tensor, tensor: Tensor) -> bool:
+    """Is `twin` what `tensor.detach()` gives?"""
+    same = storage_of(twin) is storage_of(tensor) and twin.data_ptr() == tensor.data_ptr()
+    layout = (twin.shape, twin._stride) == (tensor.shape, tensor._stride)
+    return same and layout and twin._base is None and not twin._requires_grad
+
+
+def shared_node(operators: OperatorCalls, tensor: TensorVariable) -> Node | None:
+    """The node of an input that is read as a view of another one, or as another one detached,
+    under a guard that it is this; None for any other input."""
+    shared, memory, looker = operators.shared, operators.tracer.memory, operators.vm.looker
+    home, value, source = tensor.home, tensor.value, tensor.source
+    if value is None or source is None:
+        return None
+    if id(value) in shared.twins:
+        whole = looker.look(looker.lazy(*shared.twins[id(value)]))
+        code = f"{looker.builder.constant(is_detached, 'is_detached')}({home}, {whole.home})"
+        _guard_shared(looker, source, home, code, "no longer another tensor, detached")
+        twin = operators.placeholder(tensor)
+        node = memory.detached_input(operators.input_node(whole), tensor, twin)
+    elif id(value._base) in shared.bases:
+        base = looker.look(looker.lazy(*_base(tensor)))
+        code = f"{home}._view == {looker.builder.constant(value._view, 'view')}"
+        _guard_shared(looker, source, home, code, "another view of its base")
+        node = memory.view_of_input(operators.input_node(base), value._view)
+    else:
+        return None
     return node
+
+
+def _guard_shared(looker: Looker, source: Source, home: str, code: str, words: str) -> None:
+    words, name = f"{source.name!r} is {words}", source.name
+    looker.builder.add(
+        kinds.condition("NO_TENSOR_ALIASING", name, code, home, "shared memory", words, None)
+    )
 
 
 def _guard_apart(looker: Looker, written: TensorVariable, others: list[TensorVariable]) -> None:

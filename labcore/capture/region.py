@@ -28,7 +28,8 @@ from .leaving import Leaving
 from .numbers import NOTHING_VARIES, Numbers, Varying
 from .operators import CaptureTracer
 from .overwriting import (
-    SharedBase,
+    Shared,
+    SharedMemory,
     apart,
     finish,
     overwrite,
@@ -135,7 +136,7 @@ def capture(
     `varying` names values that were other ones at other times.
     """
     halt: Break | None = None
-    shared: set[int] = set()  # bases whose views are read as such
+    shared = Shared()
     while True:
         builder = GuardBuilder(RESERVED)
         _global_state(builder)
@@ -143,8 +144,8 @@ def capture(
         vm.operators.shared = shared
         try:
             return _region(vm)
-        except SharedBase as again:
-            shared.add(again.base)
+        except SharedMemory:
+            pass
         except CaptureAgain:
             halt = None
         except Break as late:
@@ -187,7 +188,7 @@ def _region(vm: Interpreter) -> Region:
         last = _stop(vm, way_out, stop)
     _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
     vm.looker.finish()
-    finish(vm.operators.tracer.memory, vm.looker)
+    finish(vm.operators.tracer.memory, vm.looker, vm.operators.shared)
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.first, *way_out.lines, last]
     builder.origin = None  # what a backend assumes has no instruction of its own
@@ -228,15 +229,11 @@ def _graph(vm: Interpreter, way_out: Leaving) -> tuple[GraphModule | None, list[
         return None, [], []
     graph.output(tuple(nodes))
     graph.eliminate_dead_code()
-    used = [
-        tensor
-        for tensor in vm.operators.placeholders
-        if tensor.node is not None and tensor.node.users
-    ]
-    for tensor in vm.operators.placeholders:
-        if tensor not in used:
-            assert tensor.node is not None
-            graph.erase_node(tensor.node)
+    placeholders = vm.operators.placeholders
+    used = [tensor for node, tensor in placeholders.items() if node.users]
+    for node in placeholders:
+        if not node.users:
+            graph.erase_node(node)
     numbers = vm.looker.numbers.add_inputs()
     verify(graph)
     results = ", ".join(way_out.outputs.values()) + ("," if len(nodes) == 1 else "")

@@ -22,7 +22,7 @@ def undo(emit: Emit, view: Node, before: Node, value: Node) -> Node:
     """What the tensor `view` is a view of contains, `before` with the part `value`."""
     name, rest = view.target_name, view.args[1:]
     shape = tuple(meta_of(before).shape)
-    if name == "detach":
+    if view.target.kind == "detach":
         return value
     if name in ("select", "slice"):
         return emit(OPS[f"{name}_scatter"], (before, value, *rest), dict(view.kwargs))

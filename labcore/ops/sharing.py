@@ -39,6 +39,12 @@ def base_of(node: Node) -> Node:
     return node if source is None or node.target.kind == "detach" else base_of(source)
 
 
+def through_data(node: Node) -> bool:
+    """Is the tensor seen through `.data`, so that nobody counts what is written to it?"""
+    source = view_source(node)
+    return source is not None and (node.target.name == "_data" or through_data(source))
+
+
 def handed_on(node: Node) -> Node | None:
     """The node whose very numbers this one gives out, under another history."""
     if node.op != "call_function":

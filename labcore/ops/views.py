@@ -239,6 +239,8 @@ squeeze = view_op("squeeze", _squeeze_meta)
 
 # The same memory without history: no view to the tape, which is why it is of another kind.
 detach = register("detach", "detach", lambda input: input, lambda input: input.with_grad(False))
+# What `.data` gives: the same, and writes through it are not counted as writes to the tensor.
+data = register("_data", "detach", lambda input: input, lambda input: input.with_grad(False))
 
 
 # ---- parts --------------------------------------------------------------------------------------

@@ -106,6 +106,8 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
     """Remember what `out` is a view of, and how it was taken."""
     source = args[0]
     out._storage = storage_of(source)
+    if op.name == "_data":
+        out._storage = out._storage.alias()
     if out._storage.inference or op.kind == "detach":
         return
     step = (op, args[1:])

@@ -37,7 +37,7 @@ INPUTS = [
     "x, y = base[1:], base", "x, y = base, base", "x, y = base.T, other",
     "x, y = base[:, 1:], other[0]",
     "x, y = base[0], base[1:]", "x, y = base, base.T", "x, y = base, base.detach()",
-    "x, y = base.view(-1)[2:], base[:2].view(-1)",
+    "x, y = base.view(-1)[2:], base[:2].view(-1)", "x, y = base[1:], base.detach()[:3]",
 ]  # fmt: skip
 
 

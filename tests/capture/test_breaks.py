@@ -210,7 +210,7 @@ CASES = {
     ],
     "mutation": [writes_method],
     "varying-number": [spells],
-    "inplace-operator": [lambda x: (WHOLE.mul_(1), TWIN + x)[1]],
+    "inplace-operator": [lambda x: (WHOLE.mul_(1), PART + x)[1]],
     "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
     "disabled-call": [lambda x: lookup(x) * 2],
     "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],
@@ -231,7 +231,7 @@ CASES = {
     "unused-division": [unused_division],
     "no-derivative": [divides_a_parameter],
     "unknown-method": [lambda x: (x.storage_offset(), x + 1)[1]],
-    "autograd-call": [lambda x: x.detach_(), lambda x: (x.grad, x + 1)[1]],
+    "autograd-call": [lambda x: x.detach_(), lambda x: (x.grad_fn, x + 1)[1]],
     "operation": [lambda x: str([x])],
 }
 # what the first call met, and what the handler does
@@ -244,7 +244,7 @@ ALSO = {
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
 WHOLE = torch.ones(4)
-TWIN = WHOLE.detach()
+PART = WHOLE.detach().view(2, 2)[0].data[:1]
 ERROR = RuntimeError("made before")
 PAIRS = [(id, f) for id, functions in CASES.items() for f in functions]
 

@@ -20,6 +20,7 @@ from ..frame import NULL, SymbolicFrame, is_mark
 from ..lab_functions import tensor_method_name
 from ..numbers import lifted
 from ..substitutes import substitute_of
+from ..tape_facts import keep_requires_grad
 from ..variables import (
     Call,
     CellVariable,
@@ -255,6 +256,10 @@ def call_tensor_method(
         return lifted(QUESTIONS[name](owner.meta))
     if name in NEEDS_NUMBERS:
         raise Break("tensor-to-python", name=name)
+    if name == "requires_grad_":
+        wanted = [*args, *kwargs.values(), Constant(True)][0]
+        keep_requires_grad(vm, owner, wanted, name)
+        return owner
     if hasattr(Methods, name):
         return vm.operators.method(owner, name, args, kwargs)
     raise no_rule(name)

@@ -8,6 +8,7 @@ PyTorch leaves every lru_cache out, with a warning.
 from __future__ import annotations
 
 import functools
+import inspect
 from types import BuiltinFunctionType, MethodType
 from typing import Any
 
@@ -39,6 +40,14 @@ PARTS = ("func", "args", "keywords")
 ASSIGNED, UPDATED = functools.WRAPPER_ASSIGNMENTS, functools.WRAPPER_UPDATES
 WITHOUT_DICT = (Op, BuiltinFunctionType)
 COPIED = ("__module__", "__name__", "__qualname__", "__doc__")
+
+
+@rule(inspect.isgeneratorfunction)
+def _is_generator_function(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    function = vm.look([*args, *kwargs.values()][0])
+    if not isinstance(function, FunctionVariable):
+        raise Break("unknown-call", name="inspect.isgeneratorfunction()")
+    return Constant(bool(function.code.co_flags & inspect.CO_GENERATOR))
 
 
 @rule(functools.partial)

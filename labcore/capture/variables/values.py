@@ -76,12 +76,13 @@ class Constant(Variable):
 @dataclass(eq=False, slots=True)
 class TensorVariable(Variable):
     """A tensor: an input (`value`, and its placeholder once an operator reads it) or a node of
-    the graph."""
+    the graph. `grad` is what the region set it to."""
 
     meta: TensorMeta
     node: Node | None = None
     source: Source | None = None
     value: Any = None
+    grad: Variable | None = None
 
     @property
     def kind(self) -> str:
