@@ -23,6 +23,7 @@ from ..ops.sharing import (
     base_of,
     memory_of,
     meta_of,
+    same_view,
     shown_array,
     through_data,
     view_source,
@@ -50,7 +51,7 @@ class Memory:
         self.writes: dict[Node, list[int]] = {}  # the steps that wrote a memory
         self.recorded: set[Node] = set()  # bases with a new history
         self.first_recorded: int | None = None  # the first step that gave an input one
-        self.tape_saw: set[Node] = set()  # memories written while recording
+        self.tape_saw: set[Node] = set()  # bases written while recording
         self.unrecorded: dict[Node, int] = {}  # views made under no_grad, and at which step
         self.twins: dict[Node, tuple[TensorVariable, Node]] = {}  # inputs: others when detached
         self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
@@ -60,6 +61,8 @@ class Memory:
 
     def read(self, node: Node) -> Node:
         """The node that has the present contents of the tensor `node`."""
+        if not self.current and not self.unrecorded:
+            return node
         if mode.grad and self.requires_grad(node):
             self._check_recorded(node)
         base = base_of(node)
@@ -98,16 +101,17 @@ class Memory:
 
     def _seen_through(self, node: Node, base: Node, now: Node) -> Node:
         """The view `node`, of `now` instead of `base`."""
-        if node is base:
-            return now
-        view = self._views.get((node, now))
-        if view is None:
+        way: list[Node] = []
+        while node is not base and (node, now) not in self._views:
+            way.append(node)
             source = view_source(node)
             assert source is not None
-            given = self._seen_through(source, base, now)
-            view = self._emit(node.target, (given, *node.args[1:]), dict(node.kwargs))
-            self._views[node, now] = view
-        return view
+            node = source
+        seen = now if node is base else self._views[node, now]
+        for view in reversed(way):
+            seen = self._emit(view.target, (seen, *view.args[1:]), dict(view.kwargs))
+            self._views[view, now] = seen
+        return seen
 
     # ---- writing ----
 
@@ -131,7 +135,7 @@ class Memory:
         value = self._value(op, target, read_args, read_kwargs, recorded)
         self._spread(root, base, self._whole(base, target, value), recorded)
         self.writes.setdefault(root, []).append(self.tracer.step)
-        if mode.grad:
+        if mode.grad and base is root:
             self.tape_saw.add(root)
         return target
 
@@ -159,7 +163,7 @@ class Memory:
     def _check_overlap(self, target: Node, others: list[Node], stop: Break) -> None:
         """Raises what eager does where an operand is another part of the written memory."""
         root = memory_of(target)
-        shared = [n for n in others if memory_of(n) is root and n is not target]
+        shared = [n for n in others if memory_of(n) is root and not same_view(n, target)]
         if not shared:
             return
         if any(node.symbolic for node in (root, target, *shared)):

@@ -9,6 +9,7 @@ synthetic base; here that is the base which they have.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -77,13 +78,16 @@ def finish(memory: Memory, looker: Looker, shared: Shared) -> None:
 
     Raises Break, at the step of the first write, where it would; SharedMemory where it would not if
     the inputs were read in another way."""
+    records = mode.grad and any(tensor.meta.requires_grad for tensor in looker.tensors)
+    separate = versions_apart if records else apart
     for root, _, _, recorded in memory.overwritten():
         written = memory.input(root)
         step = memory.writes[root][0]
         others = [t for t in looker.tensors if t.node is not None and memory_of(t.node) is not root]
         taken = root not in memory.tape_saw or takes_writes(written.value, recorded)
-        if not taken or not apart(written.value, *(t.value for t in others)):
-            _read_otherwise(shared, looker, written, others)
+        close = [t for t in others if not separate(written.value, t.value)]
+        if not taken or close:
+            _read_otherwise(shared, looker, written, close)
             stop = Break("inplace-operator", name="of an input", pure="add")
             stop.step = step
             raise stop
@@ -92,19 +96,17 @@ def finish(memory: Memory, looker: Looker, shared: Shared) -> None:
         if root in memory.tape_saw:
             _guard_takes_writes(looker, written, recorded)
         if others:
-            _guard_apart(looker, written, others)
+            _guard_apart(looker, written, others, separate)
 
 
 def _read_otherwise(
-    shared: Shared, looker: Looker, written: TensorVariable, others: list[TensorVariable]
+    shared: Shared, looker: Looker, written: TensorVariable, close: list[TensorVariable]
 ) -> None:
     """Raises SharedMemory for views of one tensor, or of one and what it is when detached, where
     sizes are known."""
     if looker.numbers.inputs:
         return
-    for other in others:
-        if apart(written.value, other.value):
-            continue
+    for other in close:
         pair = [_base(tensor) for tensor in (written, other)]
         (_, one), (_, two) = pair
         if one is not two:
@@ -164,11 +166,16 @@ def _guard_shared(looker: Looker, source: Source, home: str, code: str, words: s
     )
 
 
-def _guard_apart(looker: Looker, written: TensorVariable, others: list[TensorVariable]) -> None:
+def _guard_apart(
+    looker: Looker,
+    written: TensorVariable,
+    others: list[TensorVariable],
+    separate: Callable[..., bool],
+) -> None:
     assert written.source is not None
     name, homes = written.source.name, ", ".join(t.home for t in others)
     words = f"{name!r} is written, and shares memory with another tensor now"
-    code = f"apart({written.home}, {homes})"
+    code = f"{separate.__name__}({written.home}, {homes})"
     expected = "memory of its own"
     looker.builder.add(
         kinds.condition("NO_TENSOR_ALIASING", name, code, written.home, expected, words, None)
@@ -198,6 +205,12 @@ def apart(written: Tensor, *others: Tensor) -> bool:
     """Does no other tensor show any of the memory of the one that is written?"""
     array = written.array
     return not any(np.may_share_memory(array, other.array) for other in others)
+
+
+def versions_apart(written: Tensor, *others: Tensor) -> bool:
+    """The same, and would the tape not take the write for one to another tensor?"""
+    storage = storage_of(written)
+    return not any(storage is other._storage for other in others) and apart(written, *others)
 
 
 def overlaps_itself(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:

@@ -35,6 +35,7 @@ from .overwriting import (
     overwrite,
     overwrite_recorded,
     unrecord,
+    versions_apart,
     written,
 )
 from .skipping import CaptureAgain
@@ -56,6 +57,7 @@ RESERVED = {
     "written": written,
     "unrecord": unrecord,
     "apart": apart,
+    "versions_apart": versions_apart,
     "dtypes": dtypes,
     "graph": None,
     "variant": None,

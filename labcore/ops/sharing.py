@@ -29,20 +29,37 @@ def view_source(node: Any) -> Node | None:
 
 def memory_of(node: Node) -> Node:
     """The first tensor of a chain of views; the node itself when it is no view."""
-    source = view_source(node)
-    return node if source is None else memory_of(source)
+    while (source := view_source(node)) is not None:
+        node = source
+    return node
 
 
 def base_of(node: Node) -> Node:
     """What the tape calls the base of a view: it goes no further than to a detached tensor."""
-    source = view_source(node)
-    return node if source is None or node.target.kind == "detach" else base_of(source)
+    while (source := view_source(node)) is not None and node.target.kind != "detach":
+        node = source
+    return node
+
+
+def same_view(one: Node, two: Node) -> bool:
+    """Do two nodes show the same part of one memory, as their views are the same?"""
+    while one is not two:
+        first, second = view_source(one), view_source(two)
+        if first is None or second is None or one.target is not two.target:
+            return False
+        if repr((one.args[1:], one.kwargs)) != repr((two.args[1:], two.kwargs)):
+            return False
+        one, two = first, second
+    return True
 
 
 def through_data(node: Node) -> bool:
     """Is the tensor seen through `.data`, so that nobody counts what is written to it?"""
-    source = view_source(node)
-    return source is not None and (node.target.name == "_data" or through_data(source))
+    while (source := view_source(node)) is not None:
+        if node.target.name == "_data":
+            return True
+        node = source
+    return False
 
 
 def handed_on(node: Node) -> Node | None:

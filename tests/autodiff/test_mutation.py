@@ -127,6 +127,29 @@ def test_inputs_that_begin_to_share_memory():
     assert counter.frame_count == 3
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_sizes_that_vary(backend):
+    def f(x, k):
+        x.mul_(k)
+        x[1:].add_(1)
+        z = x * 2
+        z.T[0] += 3
+        return z
+
+    counter = CompileCounter()
+    compiled = lab_compile(f, backend=counter if backend == "eager" else backend)
+    for rows in (3, 4, 5, 6):
+        seen = []
+        for run in (f, compiled):
+            k, x = torch.tensor(2.0, requires_grad=True), torch.arange(rows * 3.0).reshape(rows, 3)
+            z = run(x, k)
+            z.sum().backward()
+            seen.append((z.tolist(), x.tolist(), x._version, k.grad.item()))
+        assert seen[0] == seen[1]
+    if backend == "eager":
+        assert counter.frame_count == 2
+
+
 @pytest.mark.fuzz
 @given(strategies.integers(0, 10**9), strategies.sampled_from(BACKENDS[:2]))
 def test_random_programs(seed, backend):
