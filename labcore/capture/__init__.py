@@ -13,7 +13,8 @@
     binding.py, callables.py                    Python's rules of calls
     operators.py, lab_functions.py              tensors: the lab's own code on stand-ins
     library_functions.py                        some of Python's library
-    memory.py, scattering.py, overwriting.py    tensors that are written in place
+    traced.py         tensors without numbers
+    memory.py, scattering.py, refusals.py, overwriting.py    tensors that are written in place
     tape_facts.py, modes.py                     what is recorded for a backward
     polyfills/        builtins in Python, read like the user's code
     peeking.py, remaking.py                     real iterators, read and made

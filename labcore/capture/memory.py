@@ -18,13 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..graph import Node, map_nodes
 from ..ops import OPS, Op
-from ..ops.inplace import check_overlap
 from ..ops.sharing import (
     base_of,
     memory_of,
     meta_of,
-    same_view,
-    shown_array,
     through_data,
     view_source,
 )
@@ -32,7 +29,7 @@ from ..ops.tracer import Tracer
 from ..tensor.modes import mode
 from ..tensor.nodes import MAKES_ANEW
 from .breaks import Break
-from .overwriting import overlaps_itself, takes_writes
+from .refusals import check_write
 from .scattering import form, undo
 from .variables import TensorVariable
 
@@ -64,7 +61,7 @@ class Memory:
         if not self.current and not self.unrecorded:
             return node
         if mode.grad and self.requires_grad(node):
-            self._check_recorded(node)
+            self.check_recorded(node)
         base = base_of(node)
         now = self.current.get(base)
         return node if now is None else self._seen_through(node, base, now)
@@ -82,7 +79,7 @@ class Memory:
         if root in self.contents and source is not None:
             self.current[node] = self._emit(node.target, (self.read(source),))
 
-    def _check_recorded(self, node: Node) -> None:
+    def check_recorded(self, node: Node) -> None:
         """Raises Break, where it was made, for a view whose history only eager mode knows."""
         view = self.made_unrecorded(node)
         if view is not None:
@@ -126,7 +123,7 @@ class Memory:
         others = [*_nodes_in((args[1:], kwargs))]
         recorded = mode.grad and any(map(self.requires_grad, (target, *others)))
         recorded &= meta_of(target).dtype.is_floating_point
-        self._check(op, target, others, recorded)
+        check_write(self, op, target, others, recorded)
         op.meta(*map_nodes(args, meta_of), **map_nodes(kwargs, meta_of))
         read_args, read_kwargs = map_nodes(args, self.read), map_nodes(kwargs, self.read)
         self.changed()
@@ -138,38 +135,6 @@ class Memory:
         if mode.grad and base is root:
             self.tape_saw.add(root)
         return target
-
-    def _check(self, op: Op, target: Node, others: list[Node], recorded: bool) -> None:
-        stop = Break("inplace-operator", name=op.name, pure=op.name.rstrip("_"))
-        root = memory_of(target)
-        if through_data(target):
-            raise stop
-        if root.op == "placeholder":
-            meta = meta_of(root)
-            if overlaps_itself(meta.shape, meta.stride):
-                raise stop
-            own = recorded and base_of(target) is root
-            if own and not takes_writes(self.input(root).value, True):
-                raise stop  # a leaf: eager refuses
-        if recorded:
-            self._check_recorded(target)
-            if not self.tracer.modes.entry["grad"]:
-                raise Break("grad-mode", name=op.name, what="grad mode")
-            assert op.functional is not None
-            if not op.functional.derivatives and op.functional.kind not in MAKES_ANEW:
-                raise Break("no-derivative", name=op.name)
-        self._check_overlap(target, others, stop)
-
-    def _check_overlap(self, target: Node, others: list[Node], stop: Break) -> None:
-        """Raises what eager does where an operand is another part of the written memory."""
-        root = memory_of(target)
-        shared = [n for n in others if memory_of(n) is root and not same_view(n, target)]
-        if not shared:
-            return
-        if any(node.symbolic for node in (root, target, *shared)):
-            raise stop
-        arrays: dict[Node, Any] = {}
-        check_overlap(shown_array(target, arrays), [shown_array(n, arrays) for n in shared])
 
     def _value(
         self, op: Op, target: Node, args: tuple, kwargs: dict[str, Any], recorded: bool
@@ -216,13 +181,10 @@ class Memory:
 
     def _with_history(self, base: Node, values: Node) -> Node:
         """New values, while the history of `base` stays what it was."""
-        wanted, entry = self.requires_grad(base), self.tracer.modes.entry["grad"]
-        if wanted and entry:
-            values = self._emit(OPS["_stop_gradient"], (values,))
-            return self._emit(OPS["_with_history"], (self.current.get(base, base), values))
-        if meta_of(values).requires_grad and entry:
-            return self._emit(OPS["_stop_gradient"], (values,))
-        values.meta = meta_of(values).with_grad(wanted)
+        if meta_of(values).requires_grad:  # the tape may keep those: the result is to be another
+            values = self._emit(OPS["_stop_gradient"], (self._emit(OPS["clone"], (values,)),))
+        if self.requires_grad(base):
+            values = self._emit(OPS["_with_history"], (self.current.get(base, base), values))
         return values
 
     def _emit(self, op: Op, args: tuple, kwargs: dict[str, Any] | None = None) -> Node:
@@ -279,16 +241,22 @@ class Memory:
         else:
             told = base_of(node) in self.recorded
         if told or view is not node and self.requires_grad(node):
-            self._check_recorded(node)
+            self.check_recorded(node)
 
     def overwritten(self) -> Iterator[tuple[Node, Node, int, bool]]:
         """The inputs that were written: each with what has its new contents, how often, and whether
         that is for the tape to see."""
-        for root, now in self.contents.items():
+        for root in self.contents:
             if root.op == "placeholder":
                 recorded = root in self.recorded
-                contents = self.current[root] if recorded else now
+                contents = self.current[root] if recorded else self._without_history(root)
                 yield root, contents, len(self.writes[root]), recorded
+
+    def _without_history(self, root: Node) -> Node:
+        now = self.contents[root]
+        if meta_of(now).requires_grad:
+            now = self.contents[root] = self._emit(OPS["_stop_gradient"], (now,))
+        return now
 
     def recorded_twins(self) -> Iterator[tuple[str, Node]]:
         """The inputs that share memory with others and got a history of their own."""

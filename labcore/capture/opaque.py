@@ -21,7 +21,8 @@ from ..ops.dispatch import current, interpreting
 from ..ops.sharing import memory_of
 from .breaks import Break
 from .callables import Meaning
-from .operators import CaptureTracer, Traced, mapped
+from .operators import CaptureTracer, mapped
+from .traced import Traced
 from .variables import FunctionVariable, Variable
 
 if TYPE_CHECKING:

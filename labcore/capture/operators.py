@@ -16,13 +16,10 @@ import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..devices import device
-from ..dtypes import dtype
 from ..graph import Graph, Node, TensorMeta, map_nodes
 from ..ops import OPS, Op, Tracer
 from ..ops.arguments import check_arguments
-from ..ops.dispatch import current, interpreting
-from ..tensor import Tensor
+from ..ops.dispatch import interpreting
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
@@ -36,6 +33,7 @@ from .modes import Modes
 from .numbers import lifted
 from .overwriting import Shared, shared_node
 from .skipping import is_skipped
+from .traced import Traced
 from .variables import (
     Constant,
     DictVariable,
@@ -59,85 +57,6 @@ def _item(whole: Any, *path: Any) -> Any:
 
 # What an opaque operator's node gives, at a place in it.
 ITEM = Op("_item", "composite", _item, _item, compose=_item)
-
-
-class Traced(Methods):
-    """A tensor that is only a node of the graph: it has a type and a shape, and no numbers."""
-
-    __slots__ = ("node", "variable")
-
-    def __init__(self, node: Node, variable: TensorVariable) -> None:
-        self.node, self.variable = node, variable
-
-    @property
-    def meta(self) -> TensorMeta:
-        return self.variable.meta
-
-    @property
-    def shape(self) -> Size:
-        return Size(self.meta.shape)
-
-    @property
-    def _stride(self) -> tuple[int, ...]:
-        return self.meta.stride
-
-    @property
-    def dtype(self) -> dtype:
-        return self.meta.dtype
-
-    @property
-    def device(self) -> device:
-        return self.meta.device
-
-    @property
-    def requires_grad(self) -> bool:
-        tracer = current()
-        assert isinstance(tracer, CaptureTracer)
-        return tracer.memory.requires_grad(self.node)
-
-    @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        raise Break("operation", what="making a new leaf that requires grad")
-
-    @property
-    def data(self) -> Any:
-        return OPS["_data"](self)
-
-    # As in Tensor, from shape, strides and dtype; without the first two Python would iterate by
-    # trying x[0], x[1] ...
-    __len__, __iter__ = Tensor.__len__, Tensor.__iter__
-    ndim, dim, size, stride = Tensor.ndim, Tensor.dim, Tensor.size, Tensor.stride
-    itemsize, element_size = Tensor.itemsize, Tensor.element_size
-    is_floating_point = Tensor.is_floating_point
-
-    def numel(self) -> int:
-        return self.meta.numel
-
-    nelement = numel
-
-    def is_contiguous(self) -> bool:
-        return self.meta.is_contiguous
-
-    def __bool__(self) -> bool:
-        raise Break("data-dependent-branch")
-
-    def __int__(self) -> int:
-        raise Break("tensor-to-python", name="__int__")
-
-    def __float__(self) -> float:
-        raise Break("tensor-to-python", name="__float__")
-
-    def __index__(self) -> int:
-        raise Break("tensor-to-python", name="__index__")
-
-    def item(self) -> Any:
-        raise Break("tensor-to-python", name="item")
-
-    def tolist(self) -> Any:
-        raise Break("tensor-to-python", name="tolist")
-
-    def numpy(self) -> Any:
-        raise Break("tensor-to-python", name="numpy")
 
 
 class CaptureTracer(Tracer):

@@ -9,6 +9,7 @@ from hypothesis import given, strategies
 import labcore as torch
 from labcore.compiler import compile as lab_compile
 from labcore.compiler._dynamo.testing import CompileCounter
+from labcore.trace import AotGraph, record
 
 from .mutation import Program, check, generate
 
@@ -90,7 +91,9 @@ def test_an_optimizer_step_is_one_graph_without_a_backward(backend):
     counter = CompileCounter()
     compiled = lab_compile(step, backend=counter if backend == "eager" else backend)
     w, gradient = torch.ones(2, 2, requires_grad=True), torch.ones(2, 2)
-    compiled(w, gradient)
+    with record() as trace:
+        compiled(w, gradient)
+    assert {graph.phase for graph in trace.of(AotGraph)} <= {"inference"}
     assert w.tolist() == [[1.0, 1.0], [0.5, 0.5]] and w.is_leaf and w.requires_grad
     assert w._version == 2
     if backend == "eager":
