@@ -23,6 +23,7 @@ from labcore.dtypes import (
 )
 from labcore.tensor import *  # noqa: F403
 from labcore.tensor import missing as _missing
+from labcore.tensor.several import FUNCTIONS as _FUNCTIONS
 
 __version__ = "0.1.0"
 
@@ -32,16 +33,20 @@ float, double, int, long = float32, float64, int32, int64
 _NOT_PUBLIC = {"contiguous", "copy", "expand", "slice", "to", "view"}
 
 for _name, _op in _ops.OPS.items():
-    if not _name.startswith("_") and _op.kind != "inplace" and _name not in _NOT_PUBLIC:
+    _public = "torch" in _op.homes and not _name.startswith("_") and _op.kind != "inplace"
+    if _public and _name not in _NOT_PUBLIC:
         globals().setdefault(
             _name, _op
         )  # what `labcore.tensor` spells out (`zeros`, `arange`) stays
+
+globals().update(_FUNCTIONS)
 
 # Name -> the module it is, or the module and the name in it.
 _LAZY: dict[str, tuple[str, str | None]] = {
     "compile": ("labcore.compiler", "compile"),
     "compiler": ("labcore.compiler", None),
     "_dynamo": ("labcore.compiler._dynamo", None),
+    "nn": ("labcore.nn", None),
     "trace": ("labcore.trace", None),
     "testing": ("labcore.testing", None),
     "utils": ("labcore.utils", None),

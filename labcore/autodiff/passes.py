@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from ..graph import Graph, Node, map_nodes, verify
-from ..ops import OPS
+from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..ops.sharing import handed_on, same_view_above
 from ..ops.tracer import Tracer
@@ -23,22 +23,33 @@ Rewrite = Callable[[Graph, Node, Env], Any]
 
 def clean(graph: Graph) -> Graph:
     """All passes in their order, the graph checked after each."""
-    passes = decompose, remove_identity_views, merge_common_subexpressions, remove_dead_code
+    passes = lower_operators, remove_identity_views, merge_common_subexpressions, remove_dead_code
     for cleanup in passes:
         graph = verify(cleanup(graph))
     return graph
 
 
 def decompose(graph: Graph) -> Graph:
-    """Replace composites (reshape, contiguous, flatten ...) by the views and copies they are."""
+    """Replace composites (reshape, linear, cross_entropy ...) by the operators they are, as eager
+    mode does before it records."""
+    return _expanded(graph, lambda op: op.compose)
 
+
+def lower_operators(graph: Graph) -> Graph:
+    """Replace also what is differentiated whole (softmax, gelu ...) by simpler operators, so that
+    equal parts of forward and backward are found, and loops fuse."""
+    return _expanded(graph, lambda op: op.compose or op.decompose)
+
+
+def _expanded(graph: Graph, parts: Callable[[Op], Callable[..., Any] | None]) -> Graph:
     def expand(new: Graph, node: Node, env: Env) -> Any:
-        if node.target.compose is None:
+        function = parts(node.target)
+        if function is None:
             return None
         with interpreting(Tracer(new, node.origin)):
-            return node.target.compose(*map_nodes(node.args, env), **map_nodes(node.kwargs, env))
+            return function(*map_nodes(node.args, env), **map_nodes(node.kwargs, env))
 
-    while any(node.target.compose for node in graph.calls):  # a composite may be made of composites
+    while any(parts(node.target) for node in graph.calls):  # parts may have parts
         graph = _rewritten(graph, expand)
     return graph
 

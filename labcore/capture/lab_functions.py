@@ -17,7 +17,7 @@ from .. import dtypes
 from ..ops import OPS
 from ..ops.dispatch import interpreting
 from ..shapes import SymNumber, hint
-from ..tensor import Tensor, factories, functions, modes, random
+from ..tensor import Tensor, factories, functions, modes, random, several
 from ..tensor.methods import Methods
 from .breaks import Break
 from .callables import Meaning, means, means_constant, means_operator
@@ -98,6 +98,8 @@ def _is_tensor(
 def _install() -> None:
     for name in OPERATOR_LIKE:
         means_operator(getattr(factories, name))
+    for function in several.FUNCTIONS.values():
+        means_operator(function)
     for name in RANDOM:
         means(getattr(random, name), _stops("random-operator", name=f"torch.{name}"))
     for name in NEEDS_NUMBERS:

@@ -92,6 +92,23 @@ def _extreme(name: str, op: str) -> Build:
     return build
 
 
+def _intrinsic(name: str) -> Build:
+    """LLVM's own function of one float."""
+
+    def build(builder: Any, type_: Any, args: list[Any]) -> Any:
+        kind = args[0].type
+        function = builder.module.declare_intrinsic(
+            f"llvm.{name}", (kind,), ir.FunctionType(kind, (kind,))
+        )
+        return builder.call(function, args)
+
+    return build
+
+
+def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
+    return (builder.frem if isinstance(type_, types.Float) else builder.srem)(*args)
+
+
 @njit(error_model="numpy")
 def _integer_pow(base: Any, exponent: Any) -> Any:
     if exponent < 0:
@@ -121,6 +138,18 @@ IN_KERNELS: dict[str, Any] = {
     "cos": math.cos,
     "tanh": math.tanh,
     "erf": math.erf,
+    **{
+        name: getattr(math, name)
+        for name in (
+            "expm1 log1p log2 log10 tan asin acos atan sinh cosh asinh acosh atanh atan2"
+        ).split()
+    },
+    "exp2": _word(1, _intrinsic("exp2")),
+    "floor": _word(1, _intrinsic("floor")),
+    "ceil": _word(1, _intrinsic("ceil")),
+    "trunc": _word(1, _intrinsic("trunc")),
+    "round": _word(1, _intrinsic("rint")),
+    "fmod": _word(2, _fmod),
     "pow": math.pow,
     "integer_pow": _integer_pow,
     "relu": _word(1, _relu),

@@ -99,8 +99,9 @@ class Lowering:
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Value:
         """What an operator means here."""
-        if op.compose is not None:
-            return op.compose(*args, **kwargs)
+        parts = op.compose or op.decompose
+        if parts is not None:
+            return parts(*args, **kwargs)
         params = op.bind(args, kwargs)
         if op.alias:
             return self.view(op, params.pop("input"), params)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from .. import dtypes
@@ -93,12 +94,39 @@ for _name in ("eq", "ne", "lt", "le", "gt", "ge", "bitwise_and", "bitwise_or", "
     rule(_name, "input other", lambda dtype, a, b, name=_name: getattr(ops, name)(a, b))
 for _name in ("neg", "abs", "relu", "bitwise_not"):
     rule(_name, "input", lambda dtype, a, name=_name: getattr(ops, name)(a))
-for _name in ("exp", "log", "sqrt", "rsqrt", "sin", "cos", "tanh", "erf", "sigmoid"):
+for _name in (
+    "exp log sqrt rsqrt sin cos tanh erf sigmoid exp2 expm1 log1p log2 log10 tan asin acos atan "
+    "sinh cosh asinh acosh atanh"
+).split():
     rule(_name, "input", lambda dtype, a, name=_name: getattr(ops, name)(a), float_type)
 
+rule("atan2", "input other", _plain("atan2"), float_type)
+rule("fmod", "input other", _plain("fmod"), check=_divides)
+
+
+def _beside_infinity(comparison: str, otherwise: bool) -> Body:
+    """|a| compared with inf; a type that has no inf answers `otherwise`."""
+
+    def body(dtype: dtypes.dtype, a: Any) -> Any:
+        if not dtype.is_floating_point:
+            return ops.constant(otherwise, dtypes.bool)
+        return getattr(ops, comparison)(ops.abs(a), ops.constant(inf, dtype))
+
+    return body
+
+
+def _whole(name: str) -> Body:
+    """Integers are whole already."""
+    return lambda dtype, a: getattr(ops, name)(a) if dtype.is_floating_point else a
+
+
+for _name in ("floor", "ceil", "trunc", "_round"):
+    rule(_name, "input", _whole(_name.strip("_")))
 rule("square", "input", lambda dtype, a: ops.mul(a, a), lambda x: result_type(x, 2))  # bools: int64
 rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a), float_type)
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
+rule("isinf", "input", _beside_infinity("eq", False))
+rule("isfinite", "input", _beside_infinity("lt", True))
 rule("clone", "input", lambda dtype, a, contiguous=False: a)
 rule("_stop_gradient", "input", lambda dtype, a: a)
 rule("_with_history", "values", lambda dtype, a, input: a)

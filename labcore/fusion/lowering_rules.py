@@ -13,10 +13,10 @@ from .. import dtypes
 from ..graph import TensorMeta
 from ..ops import Op
 from ..ops.reductions import reduced_axes
-from ..shapes import number_like
+from ..shapes import INTS, number_like
 from . import realize
 from .ir import ops
-from .lowering_pointwise import EXACT_POWERS, POINTWISE, Rule
+from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
 from .values import Computed, Leaf, Value, meta_of
 
 if TYPE_CHECKING:
@@ -25,11 +25,24 @@ if TYPE_CHECKING:
 RULES: dict[str, Callable[[Lowering, Op, dict[str, Any]], Value]] = {}
 
 NO_RULE = "it has no lowering to loops"
-BY_KIND = {"matmul": "a matrix product is left to BLAS, which no printed loop reaches",
+BY_KIND = {"indexed": "an index that does not exist must raise, and only the eager operator does",
+           "matmul": "a matrix product is left to BLAS, which no printed loop reaches",
            "random": "random numbers come from the eager generator, in the order of the program"}
 WITHOUT_LOOPS = {
     "cat": "it joins tensors of different shapes, which is no single loop",
     "stack": "it joins several tensors, which is no single loop",
+    "flip": "a loop walks forwards, and so do its reads",
+    "cumsum": "each element needs the one before it, and loops here are in no order",
+    "cumprod": "each element needs the one before it, and loops here are in no order",
+    "argmax": "a reduction keeps one value, not a value and its place",
+    "argmin": "a reduction keeps one value, not a value and its place",
+    "argsort": "an order is no single loop",
+    "_argtopk": "an order is no single loop",
+    "prod": "it has no reduction",
+    "_pad": "it writes its input into a part of what it makes",
+    "_fold_windows": "it adds windows that overlap",
+    "_classes": "a class that does not exist must raise, and only the eager operator does",
+    "_one_hot_classes": "a class that does not exist must raise, and only the eager operator does",
     "slice_scatter": "it copies its input and then writes a part of the copy",
     "select_scatter": "it copies its input and then writes a part of the copy"}
 
@@ -59,7 +72,19 @@ def _extreme(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
     )
 
 
+def _truth(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
+    """`any` is the largest of bools; over no axis at all it only converts."""
+
+    def lower(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+        if params["dim"] is not None and not isinstance(params["dim"], INTS) and not params["dim"]:
+            raise NoLoops("over no axis it is a conversion")
+        return _extreme(kind)(lowering, op, params)
+
+    return lower
+
+
 RULES.update(sum=_sum, mean=_mean, amax=_extreme("amax"), amin=_extreme("amin"))
+RULES.update(any=_truth("amax"), all=_truth("amin"))
 
 
 def reduce(
@@ -132,8 +157,12 @@ def _arange(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     counting = Leaf(TensorMeta.contiguous(meta.shape, dtypes.int64), None)
 
     def body(i: Any) -> Any:
-        scaled = ops.mul(ops.to_dtype(i, wide), ops.constant(step, wide))
-        return ops.to_dtype(ops.add(ops.constant(first, wide), scaled), meta.dtype)
+        value = ops.to_dtype(i, wide) if wide is not dtypes.int64 else i
+        if step != 1:
+            value = ops.mul(value, ops.constant(step, wide))
+        if first != 0:
+            value = ops.add(ops.constant(first, wide), value)
+        return value if meta.dtype is wide else ops.to_dtype(value, meta.dtype)
 
     return lowering.computed(meta, [counting], body)
 

@@ -102,6 +102,46 @@ def _circle(fn: Callable[[float], float]) -> Callable[[float], float]:
     return lambda a: fn(a) if math.isfinite(a) else math.nan
 
 
+def _inside(fn: Callable[[float], float]) -> Callable[[float], float]:
+    """nan outside of what the function is defined for."""
+
+    def found(a: float) -> float:
+        try:
+            return fn(a)
+        except ValueError:
+            return math.nan
+        except OverflowError:
+            return math.inf
+
+    return found
+
+
+def _log_like(fn: Callable[[float], float], pole: float) -> Callable[[float], float]:
+    return lambda a: -math.inf if a == pole else _inside(fn)(a)
+
+
+def _sinh(a: float) -> float:
+    try:
+        return math.sinh(a)
+    except OverflowError:
+        return math.copysign(math.inf, a)
+
+
+def _atanh(a: float) -> float:
+    return math.copysign(math.inf, a) if abs(a) == 1 else _inside(math.atanh)(a)
+
+
+def _to_whole(fn: Callable[[float], Any]) -> Callable[[float], float]:
+    """floor and its like, as floats; a zero keeps its sign."""
+    return lambda a: math.copysign(float(fn(a)), a) if math.isfinite(a) else a
+
+
+def _fmod(a: Any, b: Any) -> Any:
+    if isinstance(a, int):
+        return (abs(a) % abs(b)) * (-1 if a < 0 else 1)
+    return math.nan if b == 0 or math.isinf(a) else math.fmod(a, b)
+
+
 def _sigmoid(a: float) -> float:
     return _div(1.0, 1.0 + _exp(-a))
 
@@ -152,6 +192,29 @@ primitive("cos", _circle(math.cos), "cos({0})", heavy=True)
 primitive("tanh", math.tanh, "tanh({0})", heavy=True)
 primitive("erf", math.erf, "erf({0})", heavy=True)
 primitive("sigmoid", _sigmoid, "sigmoid({0})", heavy=True)
+
+for _name, _fn in {
+    "exp2": _inside(lambda a: 2.0**a),
+    "expm1": _inside(math.expm1),
+    "log1p": _log_like(math.log1p, -1.0),
+    "log2": _log_like(math.log2, 0.0),
+    "log10": _log_like(math.log10, 0.0),
+    "tan": _circle(math.tan),
+    "asin": _inside(math.asin),
+    "acos": _inside(math.acos),
+    "atan": math.atan,
+    "sinh": _sinh,
+    "cosh": _inside(math.cosh),
+    "asinh": math.asinh,
+    "acosh": _inside(math.acosh),
+    "atanh": _atanh,
+}.items():
+    primitive(_name, _fn, f"{_name}({{0}})", heavy=True)
+for _name, _fn in (("floor", math.floor), ("ceil", math.ceil), ("trunc", math.trunc),
+                   ("round", round)):
+    primitive(_name, _to_whole(_fn), f"{_name}({{0}})")
+primitive("atan2", math.atan2, "atan2({0}, {1})", heavy=True)
+primitive("fmod", _fmod, "fmod({0}, {1})", heavy=True)
 
 REDUCTIONS = {"sum": "add", "amax": "maximum", "amin": "minimum"}  # how two partial results combine
 

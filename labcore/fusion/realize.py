@@ -39,7 +39,7 @@ def read_by_call(node: GraphNode, has_loops: Callable[[Any], bool]) -> bool:
         op = user.target
         if user.op != "call_function":
             continue
-        if op.alias or op.compose is not None:
+        if op.alias or op.compose is not None or op.decompose is not None:
             if read_by_call(user, has_loops):
                 return True
         elif not has_loops(op):

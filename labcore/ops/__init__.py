@@ -11,20 +11,33 @@ later.
     linear      matmul                          joining     cat, stack, scatters
     factories   tensors from nothing            random      and from chance
     inplace     the pointwise ones, written into the first operand
+    parts       operators written as functions over others
+    activations softmax, gelu ...           statistics  var, norms, what normalizes
+    losses      what training makes small   products    linear, addmm, attention
+    gathers     read and write by index     orders      argmax, argsort, cumsum
+    windows     convolutions, pools         shapes      other names, small changes of shape
     derivatives how a rule is written and run   gradient_rules  the rules
 """
 
 from . import (  # noqa: F401  importing them fills the table
+    activations,
     composites,
     factories,
+    gathers,
     gradient_rules,
     inplace,
     joining,
     linear,
+    losses,
+    orders,
     pointwise,
+    products,
     random,
     reductions,
+    shapes,
+    statistics,
     views,
+    windows,
 )
 from .op import OPS as OPS, Op as Op
 from .tracer import Tracer as Tracer

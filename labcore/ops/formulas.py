@@ -52,6 +52,23 @@ def isnan(x: ndarray, out: Out = None) -> ndarray:
     return np.not_equal(x, x, out=out)
 
 
+def isinf(x: ndarray, out: Out = None) -> ndarray:
+    return np.equal(np.abs(x), np.inf, out=out)
+
+
+def isfinite(x: ndarray, out: Out = None) -> ndarray:
+    return np.less(np.abs(x), np.inf, out=out)
+
+
+def of_floats(ufunc: np.ufunc) -> Callable[..., ndarray]:
+    """`ufunc` of floats; integers stay as they are."""
+
+    def formula(x: ndarray, out: Out = None) -> ndarray:
+        return (ufunc if x.dtype.kind == "f" else np.positive)(x, out=out)
+
+    return formula
+
+
 def rsqrt(x: ndarray, out: Out = None) -> ndarray:
     return np.divide(x.dtype.type(1), np.sqrt(x), out=out)
 
@@ -79,6 +96,12 @@ def remainder(a: ndarray, b: ndarray, out: Out = None) -> ndarray:
     return np.add(
         rest, np.where((rest != 0) & ((rest < 0) != (b < 0)), b, b.dtype.type(-0.0)), out=out
     )
+
+
+def fmod(a: ndarray, b: ndarray, out: Out = None) -> ndarray:
+    """Of the dividend's sign. RuntimeError for integers modulo 0."""
+    _no_zero(a, b)
+    return np.fmod(a, b, out=out)
 
 
 def _no_zero(dividend: ndarray, divisor: ndarray) -> None:

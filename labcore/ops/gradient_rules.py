@@ -63,6 +63,47 @@ derivative(
 derivative("sqrt", input=lambda grad, out: ops.div(grad, ops.mul(out, 2)))
 derivative("sin", input=lambda grad, input: ops.mul(grad, ops.cos(input)))
 derivative("cos", input=lambda grad, input: ops.mul(grad, ops.neg(ops.sin(input))))
+for _name in ("floor", "ceil", "trunc", "_round"):
+    derivative(_name, input=lambda grad: ops.zeros_like(grad))
+derivative("exp2", input=lambda grad, out: ops.mul(grad, ops.mul(out, log(2))))
+derivative("expm1", input=lambda grad, out: ops.mul(grad, ops.add(out, 1)))
+derivative("log1p", input=lambda grad, input: ops.div(grad, ops.add(input, 1)))
+derivative("log2", input=lambda grad, input: ops.div(grad, ops.mul(input, log(2))))
+derivative("log10", input=lambda grad, input: ops.div(grad, ops.mul(input, log(10))))
+derivative("tan", input=lambda grad, out: ops.mul(grad, ops.add(ops.mul(out, out), 1)))
+derivative("sinh", input=lambda grad, input: ops.mul(grad, ops.cosh(input)))
+derivative("cosh", input=lambda grad, input: ops.mul(grad, ops.sinh(input)))
+
+
+def _root(sign: int, offset: int) -> Any:
+    """grad / sqrt(offset + sign * input squared)."""
+    return lambda grad, input: ops.mul(
+        grad, ops.rsqrt(ops.add(ops.mul(ops.mul(input, input), sign), offset))
+    )
+
+
+derivative("asin", input=_root(-1, 1))
+derivative("acos", input=lambda grad, input: ops.neg(_root(-1, 1)(grad, input)))
+derivative("asinh", input=_root(1, 1))
+derivative("acosh", input=_root(1, -1))
+derivative("atan", input=lambda grad, input: ops.div(grad, ops.add(ops.mul(input, input), 1)))
+derivative("atanh", input=lambda grad, input: ops.div(grad, ops.sub(1, ops.mul(input, input))))
+
+
+def _circle(grad: Any, input: Any, other: Any) -> Any:
+    return ops.div(grad, ops.add(ops.mul(input, input), ops.mul(other, other)))
+
+
+derivative(
+    "atan2",
+    input=lambda grad, input, other: ops.mul(_circle(grad, input, other), other),
+    other=lambda grad, input, other: ops.mul(_circle(grad, input, other), ops.neg(input)),
+)
+derivative(
+    "fmod",
+    input=lambda grad: grad,
+    other=lambda grad, input, other: ops.mul(ops.neg(grad), ops.trunc(ops.div(input, other))),
+)
 derivative("tanh", input=lambda grad, out: ops.mul(grad, ops.sub(1, ops.mul(out, out))))
 
 

@@ -24,7 +24,8 @@ from .promote import can_cast
 WITH_TWIN = (
     "add sub mul div floor_divide remainder pow eq ne lt le gt ge logical_and logical_or "
     "logical_xor logical_not bitwise_and bitwise_or bitwise_xor bitwise_not relu exp log sqrt "
-    "rsqrt sin cos erf tanh sigmoid abs neg sign reciprocal square clamp"
+    "rsqrt sin cos erf tanh sigmoid abs neg sign reciprocal square clamp floor ceil trunc "
+    "exp2 expm1 log1p log2 log10 tan asin acos atan sinh cosh asinh acosh atanh atan2 fmod"
 ).split()
 
 

@@ -1,4 +1,4 @@
-"""Operators that combine whole tensors: `matmul`.
+"""Operators that combine whole tensors: `matmul`, the one primitive of its kind.
 
 In: arrays.  Out: a new contiguous array.
 Invariant: operands of `matmul` have one type; a vector counts as a row on the left and as a column

@@ -37,6 +37,9 @@ class Op:
     `ufunc`, `direct`: `ufunc(*operands)` is all of the operator when the operands are contiguous,
     of one shape, and of one of the numpy types in `direct`; a shortcut past every rule, for small
     tensors.
+    `decompose`: an operator with derivatives of its own in terms of simpler operators; taken apart
+    after differentiation, before lowering, so that its parts fuse.
+    `homes`: where the user finds it: "torch", "Tensor" (a method), "F" (`nn.functional`).
     `offset`: for a view, by how many elements its first lies after the input's first (arguments as
     for `meta`).
     `opaque`: a composite that capture leaves whole, a function of the user's.
@@ -45,8 +48,9 @@ class Op:
     """
 
     __slots__ = (
-        "__name__", "__weakref__", "_signature", "alias", "compose", "derivatives", "direct",
-        "functional", "kernel", "kind", "meta", "mutates", "name", "offset", "opaque", "ufunc",
+        "__name__", "__weakref__", "_signature", "alias", "compose", "decompose", "derivatives",
+        "direct", "functional", "homes", "kernel", "kind", "meta", "mutates", "name", "offset",
+        "opaque", "ufunc",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +62,8 @@ class Op:
         *,
         functional: Op | None = None,
         compose: Callable | None = None,
+        decompose: Callable | None = None,
+        homes: str = "torch Tensor",
         offset: Callable[..., int] | None = None,
         ufunc: Callable | None = None,
         direct: frozenset = frozenset(),
@@ -65,6 +71,7 @@ class Op:
         self.name = self.__name__ = name
         self.kind, self.kernel, self.meta = kind, kernel, naming(name, meta)
         self.functional, self.compose, self.offset = functional, compose, offset
+        self.decompose, self.homes = decompose, frozenset(homes.split())
         self.ufunc, self.direct = ufunc, direct
         self.alias = kind in ("view", "detach")
         self.mutates = kind == "inplace"

@@ -137,6 +137,8 @@ binary("mul", np.multiply)
 binary("div", np.divide, FLOATING)
 binary("floor_divide", formulas.floor_divide, Rule(check=missing("div_floor_cpu", dtypes.bool)))
 binary("remainder", formulas.remainder, Rule(check=missing("remainder_cpu", dtypes.bool)))
+binary("atan2", np.arctan2, FLOATING)
+binary("fmod", formulas.fmod, Rule(check=missing("fmod_cpu", dtypes.bool)))
 binary("maximum", formulas.maximum, direct=ALL)
 binary("minimum", formulas.minimum, direct=ALL)
 binary("eq", np.equal, TRUTH)
@@ -167,9 +169,36 @@ unary("cos", np.cos, FLOATING)
 unary("tanh", np.tanh, FLOATING)
 unary("sigmoid", formulas.sigmoid, FLOATING, FLOATS)
 unary("erf", formulas.erf, FLOATING, FLOATS)
+for _name, _ufunc in {
+    "exp2": np.exp2,
+    "expm1": np.expm1,
+    "log1p": np.log1p,
+    "log2": np.log2,
+    "log10": np.log10,
+    "tan": np.tan,
+    "asin": np.arcsin,
+    "acos": np.arccos,
+    "atan": np.arctan,
+    "sinh": np.sinh,
+    "cosh": np.cosh,
+    "asinh": np.arcsinh,
+    "acosh": np.arccosh,
+    "atanh": np.arctanh,
+}.items():
+    unary(_name, _ufunc, FLOATING)
+for _name, _whole in {
+    "floor": np.floor,
+    "ceil": np.ceil,
+    "trunc": np.trunc,
+    "_round": np.rint,
+}.items():
+    _rule = Rule(check=missing(f"{_name.strip('_')}_vml_cpu", dtypes.bool))
+    unary(_name, formulas.of_floats(_whole), _rule, FLOATS)
 unary("logical_not", np.logical_not, TRUTH)
 unary("bitwise_not", np.invert, _bits("bitwise_not_cpu"))
 unary("isnan", formulas.isnan, TRUTH, FLOATS)
+unary("isinf", formulas.isinf, TRUTH, FLOATS)
+unary("isfinite", formulas.isfinite, TRUTH, FLOATS)
 
 
 # ---- pow: integers by rules of their own, some exponents exactly --------------------------------

@@ -1,4 +1,4 @@
-"""Operators that fold axes: `sum mean amax amin any all`.
+"""Operators that fold axes: `sum prod mean amax amin any all`.
 
 In: an array, `dim` (None is all axes, or one, or several), `keepdim`.  Out: a contiguous array.
 Invariant: sums of integers and bools are int64, sums of floats stay in their type.
@@ -102,6 +102,14 @@ def _mean_kernel(
         return np.divide(total, out.dtype.numpy.type(count), out=total)
 
 
+def _prod_kernel(
+    input: ndarray, dim: int | None = None, keepdim: bool = False, dtype: dtype | None = None
+) -> ndarray:
+    out = prod_.meta(meta_of(input), dim, keepdim, dtype)
+    return _fold(np.multiply.reduce, input, dim, keepdim, out, dtype=out.dtype.numpy)
+
+
+prod_: Op = register("prod", "reduction", _prod_kernel, _sum_meta)
 sum_: Op = register("sum", "reduction", _sum_kernel, _sum_meta)
 mean: Op = register("mean", "reduction", _mean_kernel, _mean_meta)
 

@@ -11,6 +11,7 @@ PyTorch generates these from native_functions.yaml.
 from __future__ import annotations
 
 from collections.abc import Callable
+from inspect import signature
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from labcore.ops.op import Op
 from labcore.shapes import SymNumber
 
 from .indexing import getitem, setitem
+from .several import FUNCTIONS
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -50,6 +52,15 @@ class Methods:
                 "one type: use to(dtype), which converts"
             )
         return ops.view(self, sizes(shape))
+
+    def repeat(self, *repeats: Any) -> Tensor:
+        return ops.repeat(self, sizes(repeats))
+
+    def tile(self, *dims: Any) -> Tensor:
+        return ops.tile(self, sizes(dims))
+
+    def flip(self, *dims: Any) -> Tensor:
+        return ops.flip(self, sizes(dims))
 
     def reshape(self, *shape: Any) -> Tensor:
         return ops.reshape(self, sizes(shape))
@@ -248,8 +259,12 @@ def _install() -> None:
     for name, op in ops.OPS.items():
         takes_tensor = next(iter(op.signature.parameters), "") == "input"
         private = name.startswith("_") or name.endswith("_like") or name in ("slice", "copy")
-        if takes_tensor and not private and not hasattr(Methods, name):
+        public = "Tensor" in op.homes and not private
+        if takes_tensor and public and not hasattr(Methods, name):
             setattr(Methods, name, _plain(op))
+    for name, function in FUNCTIONS.items():
+        if next(iter(signature(function).parameters)) == "input":
+            setattr(Methods, name, function)
 
 
 _install()

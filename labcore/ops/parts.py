@@ -1,0 +1,106 @@
+"""Operators that are written in terms of other operators: one function each, nothing more.
+
+In: a function that calls operators.  Out: an operator whose meta rule and kernel are that function,
+run on metas and on arrays.
+
+    composite    taken apart before differentiation: its gradients are those of its parts
+    decomposed   differentiated whole, by rules of its own; taken apart after that, before lowering
+
+Invariant: such a function asks its tensors only for their meta (`meta_of`) and gives them to
+operators only; so it runs on tensors, arrays, nodes, lazy values and metas alike, and eager mode,
+graphs and loops compute the same steps.
+PyTorch: CompositeImplicitAutograd, and the table of decompositions (`torch._decomp`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from ..graph import TensorMeta
+from . import arrays
+from .dispatch import interpreting
+from .op import Op, register
+
+
+class Held:
+    """An array that knows its meta, as tensors and nodes do."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    @property
+    def meta(self) -> TensorMeta:
+        found: TensorMeta = arrays.meta_of(self.array)
+        return found
+
+
+class OnArrays:
+    """Operators run by their kernels."""
+
+    def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
+        if op.compose is not None:
+            return op.compose(*args, **kwargs)
+        given = _map(args, _array)
+        named = {name: _map(value, _array) for name, value in kwargs.items()}
+        return Held(op.kernel(*given, **named))
+
+
+class OnMetas:
+    """Operators run by their meta rules."""
+
+    def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
+        return op.meta(*args, **kwargs)
+
+
+_ON_ARRAYS, _ON_METAS = OnArrays(), OnMetas()
+
+
+def composite(homes: str) -> Callable[[Callable], Op]:
+    """Register the function below as an operator that consists of what it calls."""
+    return lambda function: register(
+        function.__name__, "composite", *_interpreted(function), compose=function, homes=homes
+    )
+
+
+def decomposed(homes: str) -> Callable[[Callable], Op]:
+    """Register the function below as an operator with derivatives of its own."""
+    return lambda function: register(
+        function.__name__, "composite", *_interpreted(function), decompose=function, homes=homes
+    )
+
+
+def _interpreted(function: Callable) -> tuple[Callable, Callable]:
+    """(kernel, meta rule) of a function of operators."""
+
+    @wraps(function)
+    def kernel(*args: Any, **kwargs: Any) -> np.ndarray:
+        named = {name: _map(value, _held) for name, value in kwargs.items()}
+        with interpreting(_ON_ARRAYS):
+            return _array(function(*_map(args, _held), **named))
+
+    @wraps(function)
+    def meta(*args: Any, **kwargs: Any) -> TensorMeta:
+        with interpreting(_ON_METAS):
+            return function(*args, **kwargs)
+
+    return kernel, meta
+
+
+def _map(value: Any, convert: Callable[[Any], Any]) -> Any:
+    if isinstance(value, (list, tuple)):
+        return type(value)([_map(v, convert) for v in value])
+    return convert(value)
+
+
+def _held(value: Any) -> Any:
+    return Held(value) if isinstance(value, np.ndarray) else value
+
+
+def _array(value: Any) -> Any:
+    return value.array if isinstance(value, Held) else value
