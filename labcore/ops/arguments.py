@@ -63,10 +63,12 @@ KINDS: dict[str, Kind] = {
     "dim1": (is_int, "int"),
     "index": (is_int, "int"),
 }
-# What it takes where the operator's kind decides.
-BY_KIND: dict[tuple[str, str], Kind] = {
+# What it takes where the operator, or its kind, decides.
+PARTICULAR: dict[tuple[str, str], Kind] = {
     ("indexed", "index"): TENSOR,
     ("indexed", "src"): KINDS["other"],
+    ("roll", "dims"): KINDS["dim"],
+    ("tensordot", "dims"): (lambda value: True, "int or two lists of ints"),
 }
 
 
@@ -77,7 +79,8 @@ def check_arguments(op: Op, args: tuple, kwargs: dict[str, Any] | None = None) -
     given = {**dict(zip(names, args)), **kwargs}
     second = given.get("other", given.get("exponent"))
     for name, value in given.items():
-        known = BY_KIND.get((op.kind, name)) or KINDS.get(name)
+        known = PARTICULAR.get((op.kind, name)) or PARTICULAR.get((op.name, name))
+        known = known or KINDS.get(name)
         fits, wanted = TENSOR if op.kind == "matmul" else known or (None, "")
         if name == "input" and is_tensor(second) and is_number(value) and op.kind != "matmul":
             continue  # 2 - x: the tensor is on the other side

@@ -244,7 +244,7 @@ def batch_norm(
     for running, fold in ((running_mean, ops.mean), (running_var, ops.var)):
         if running is not None:
             ops.mul_(running, 1 - momentum)
-            ops.add_(running, ops._stop_gradient(fold(input, axes)), momentum)
+            ops.add_(running, ops.detach(fold(input, axes)), momentum)
     return _by_channel(_normalized(input, axes, eps)[0], weight, bias)
 
 

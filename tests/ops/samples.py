@@ -125,7 +125,7 @@ CASES += [
         "frac gelu silu softplus logsigmoid mish softsign tanhshrink leaky_relu elu selu "
         "hardtanh relu6 hardsigmoid hardswish logical_not any all ravel nan_to_num "
         "count_nonzero var std norm argmax argmin argsort zeros_like ones_like rand_like "
-        "randn_like _stop_gradient prod"
+        "randn_like _stop_gradient detach prod"
     ).split()
 ]
 CASES += [(name, (INNER,), {}) for name in ("asin", "acos", "atanh")]
