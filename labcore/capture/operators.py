@@ -325,7 +325,7 @@ class OperatorCalls:
         if isinstance(result, tuple):
             if type(result) is Size:
                 return lifted(result)
-            return TupleVariable([self._lift(item) for item in result])
+            return TupleVariable([self._lift(item) for item in result], cls=type(result))
         if isinstance(result, list):
             return ListVariable([self._lift(item) for item in result])
         if isinstance(result, dict):
