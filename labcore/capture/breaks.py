@@ -149,8 +149,9 @@ REASONS: dict[str, Reason] = {
     ),
     "random-operator": Reason(
         "random operator {name}",
-        "Each call must draw new numbers from the generator; a graph has no state of its own.",
-        "Draw the numbers before the call and pass them in as an argument.",
+        "A graph draws only by operators, and only what it uses; the generator must go on as in "
+        "eager mode.",
+        "Use rand or randn (or dropout), and use what they give.",
     ),
     # ---- calls
     "unknown-call": Reason(
@@ -244,10 +245,11 @@ REASONS: dict[str, Reason] = {
         "Loops over Python values are unrolled into the graph; this one makes it too long.",
         "Work on whole tensors instead of looping over elements, or compile the body of the loop.",
     ),
-    "unused-division": Reason(
-        "an integer division whose result is not used",
-        "Eagerly it raises when a divisor is 0; a graph drops what nobody uses, errors included.",
-        "Use the result, or remove the division.",
+    "unused-check": Reason(
+        "{name} whose result is not used",
+        "Eagerly it raises for some values: a divisor of 0, an index that does not exist. A graph "
+        "drops what nobody uses, errors included.",
+        "Use the result, or remove the call.",
     ),
     "no-derivative": Reason(
         "{name} of a tensor that requires grad",

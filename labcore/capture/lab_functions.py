@@ -25,7 +25,7 @@ from .numbers import lifted
 from .variables import Constant, TensorVariable, Variable
 
 OPERATOR_LIKE = "arange full full_like ones ones_like zeros zeros_like".split()
-RANDOM = "rand rand_like randint randn randn_like".split()
+RANDOM = "rand rand_like randn randn_like".split()
 NEEDS_NUMBERS = "allclose equal".split()
 
 
@@ -101,7 +101,8 @@ def _install() -> None:
     for function in several.FUNCTIONS.values():
         means_operator(function)
     for name in RANDOM:
-        means(getattr(random, name), _stops("random-operator", name=f"torch.{name}"))
+        means_operator(getattr(random, name))
+    means(random.randint, _stops("random-operator", name="torch.randint"))
     for name in NEEDS_NUMBERS:
         means(getattr(functions, name), _stops("tensor-to-python", name=name))
     means(factories.tensor, lambda vm, called, *call: vm.operators.call(_from_data, *call))

@@ -75,8 +75,6 @@ class CaptureTracer(Tracer):
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.skipping is not None:
             raise Break("skipped-frame", name=op.name, function=self.skipping)
-        if op.kind == "random":
-            raise Break("random-operator", name=op.name)
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))

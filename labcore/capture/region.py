@@ -247,7 +247,8 @@ def _graph(vm: Interpreter, way_out: Leaving) -> tuple[GraphModule | None, list[
 
 
 def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: int | None) -> None:
-    """What nobody reads is dropped, unless only its numbers tell whether eager would raise.
+    """What nobody reads is dropped, unless it draws numbers, or only its own numbers tell whether
+    eager would raise.
 
     What the instruction at step `unfinished` began is CPython's to do.
     """
@@ -259,15 +260,21 @@ def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: in
             todo += node.all_input_nodes
     for node in tracer.graph.calls:
         step = tracer.steps.get(node)
-        if node not in live and step != unfinished and _may_divide_by_zero(node):
-            stop = Break("unused-division")
+        if node in live or step == unfinished:
+            continue
+        stop = None
+        if node.target.kind == "random":
+            stop = Break("random-operator", name=f"torch.{node.target_name}, unused")
+        elif node.target.kind == "indexed" or _may_divide_by_zero(node):
+            stop = Break("unused-check", name=node.target_name)
+        if stop is not None:
             stop.origin, stop.step = node.origin, step
             raise stop
 
 
 def _may_divide_by_zero(node: Node) -> bool:
     """An integer division whose divisor is data, or zero."""
-    if node.target_name not in ("floor_divide", "remainder") or node.meta is None:
+    if node.target_name not in ("floor_divide", "remainder", "fmod") or node.meta is None:
         return False
     divisor = node.args[1] if len(node.args) > 1 else node.kwargs.get("other")
     return not node.meta.dtype.is_floating_point and (isinstance(divisor, Node) or divisor == 0)

@@ -41,6 +41,7 @@ class Node:
         else:
             self.loads = {operand.buffer.name: set() for operand in step.operands}
             self.stores = {step.out.name: set()}
+        self.draws = isinstance(step, Extern) and step.op.kind == "random"
         self.read_storage = {buffers[b].storage for b in self.loads}
         self.write_storage = step.out.storage
 
@@ -108,6 +109,8 @@ def must_precede(a: Node, b: Node) -> str | None:
         return None
     if a.out.name in b.loads:
         return "raw"
+    if a.draws and b.draws:
+        return "waw"  # of the generator
     if b.write_storage in a.read_storage:
         return "war"
     return "waw" if a.write_storage == b.write_storage else None

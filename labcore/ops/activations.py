@@ -266,6 +266,7 @@ def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = F
         return input
     if p == 1:
         return ops.mul(input, 0.0)
-    kept = ops.ge(ops.rand_like(input), p)
-    return ops.mul(input, ops.mul(ops.to(kept, meta_of(input).dtype), 1 / (1 - p)))
+    meta = meta_of(input)
+    kept = ops.ge(ops.rand(meta.shape, meta.dtype), p)
+    return ops.mul(input, ops.mul(ops.to(kept, meta.dtype), 1 / (1 - p)))
 

@@ -252,7 +252,7 @@ derivative(
 )
 
 
-@decomposed("F")
+@decomposed("F", "indexed")
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     """The rows of `weight` that `input` names. The row `padding_idx` gets no gradient."""
     table = facts(weight)
@@ -322,7 +322,7 @@ def _one_hot_classes_kernel(input: ndarray, count: int) -> ndarray:
 
 register(
     "_one_hot_classes",
-    "other",
+    "indexed",
     _one_hot_classes_kernel,
     lambda input, count: TensorMeta.contiguous(input.shape, input.dtype),
 )

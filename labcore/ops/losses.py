@@ -180,7 +180,7 @@ def _classes_kernel(input: ndarray, count: int, ignore_index: int) -> ndarray:
     return np.array(input, order="C")
 
 
-register("_classes", "other", _classes_kernel, _classes_meta)
+register("_classes", "indexed", _classes_kernel, _classes_meta)
 
 
 @composite("F")

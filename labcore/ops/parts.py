@@ -68,10 +68,10 @@ def composite(homes: str) -> Callable[[Callable], Op]:
     )
 
 
-def decomposed(homes: str) -> Callable[[Callable], Op]:
+def decomposed(homes: str, kind: str = "composite") -> Callable[[Callable], Op]:
     """Register the function below as an operator with derivatives of its own."""
     return lambda function: register(
-        function.__name__, "composite", *_interpreted(function), decompose=function, homes=homes
+        function.__name__, kind, *_interpreted(function), decompose=function, homes=homes
     )
 
 

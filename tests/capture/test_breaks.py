@@ -211,7 +211,10 @@ CASES = {
     "mutation": [writes_method],
     "varying-number": [spells],
     "inplace-operator": [lambda x: (WHOLE.mul_(1), PART + x)[1]],
-    "random-operator": [lambda x: x * 0 + (torch.rand(4) < 2)],
+    "random-operator": [
+        lambda x: x * 0 + (torch.randint(3, (4,)) < 4),
+        lambda x: (torch.rand(4), x * 0)[1],
+    ],
     "disabled-call": [lambda x: lookup(x) * 2],
     "graph-break-call": [lambda x: (graph_break("here"), x + 1)[1]],
     "exception": [exception],
@@ -228,7 +231,10 @@ CASES = {
     "opcode": [grouped],
     "deep-recursion": [deep],
     "too-long": [endless],
-    "unused-division": [unused_division],
+    "unused-check": [
+        unused_division,
+        lambda x: (x.index_select(0, (x > 9).view(-1).long()), x + 1)[1],
+    ],
     "no-derivative": [divides_a_parameter],
     "unknown-method": [lambda x: (x.storage_offset(), x + 1)[1]],
     "autograd-call": [lambda x: x.detach_(), lambda x: (x.grad_fn, x + 1)[1]],
