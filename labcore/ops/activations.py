@@ -10,22 +10,15 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
+from .. import dtypes
 from ..dtypes import dtype as DType
 from . import composites, factories, pointwise, random, reductions  # noqa: F401  their parts
 from .derivatives import derivative, meta_of
 from .op import Table
-from .parts import composite, decomposed
+from .parts import check_float, composite, decomposed
 from .reductions import wrap_dim
 
 ops = Table()
-
-
-def floats(name: str, input: Any, dtype: DType | None = None) -> Any:
-    """The input in the given type. Raises NotImplementedError unless that is floating point."""
-    type_ = dtype or meta_of(input).dtype
-    if not type_.is_floating_point:
-        raise NotImplementedError(f"\"{name}\" not implemented for '{type_.title}'")
-    return ops.to(input, type_)
 
 
 # ---- softmax -------------------------------------------------------------------------------------
@@ -34,8 +27,8 @@ def floats(name: str, input: Any, dtype: DType | None = None) -> Any:
 def _softmax_input(name: str, input: Any, dim: int, dtype: DType | None) -> Any:
     meta = meta_of(input)
     last = wrap_dim(dim, meta.ndim) == max(meta.ndim, 1) - 1
-    kernel = f"{name}_lastdim_kernel_impl" if last else name
-    return floats(kernel, input, dtype)
+    check_float(f"{name}{'_lastdim' * last}_kernel_impl", dtype or meta.dtype)
+    return ops.to(input, dtype or meta.dtype)
 
 
 def _below_largest(input: Any, dim: int) -> Any:
@@ -93,9 +86,8 @@ def _normal_below(input: Any) -> Any:
     return ops.mul(ops.add(ops.erf(ops.mul(input, sqrt(0.5))), 1), 0.5)
 
 
-@decomposed("F")
+@decomposed("F", "GeluKernelImpl")
 def gelu(input: Any, approximate: str = "none") -> Any:
-    input = floats("GeluKernelImpl", input)
     if approximate == "tanh":
         return ops.mul(ops.mul(input, 0.5), ops.add(_half_tanh(input), 1))
     if approximate != "none":
@@ -113,9 +105,9 @@ def _gelu_rule(grad: Any, input: Any, approximate: str) -> Any:
     return ops.mul(grad, ops.add(_normal_below(input), ops.mul(input, density)))
 
 
-@decomposed("F")
+@decomposed("F", "silu_cpu")
 def silu(input: Any, inplace: bool = False) -> Any:
-    return ops.mul(floats("silu_cpu", input), ops.sigmoid(input))
+    return ops.mul(input, ops.sigmoid(input))
 
 
 def _silu_rule(grad: Any, input: Any) -> Any:
@@ -123,10 +115,10 @@ def _silu_rule(grad: Any, input: Any) -> Any:
     return ops.mul(grad, ops.mul(gate, ops.add(ops.mul(input, ops.sub(1, gate)), 1)))
 
 
-@decomposed("F")
+@decomposed("F", "softplus_cpu")
 def softplus(input: Any, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta x)) / beta; the identity where beta x is above the threshold."""
-    scaled = ops.mul(floats("softplus_cpu", input), beta)
+    scaled = ops.mul(input, beta)
     curve = ops.div(ops.log1p(ops.exp(scaled)), beta)
     return ops.where(ops.gt(scaled, threshold), input, curve)
 
@@ -136,13 +128,13 @@ def _softplus_rule(grad: Any, input: Any, beta: float, threshold: float) -> Any:
     return ops.where(ops.gt(scaled, threshold), grad, ops.mul(grad, ops.sigmoid(scaled)))
 
 
-@decomposed("F")
+@decomposed("F", "log_sigmoid_cpu")
 def logsigmoid(input: Any) -> Any:
-    tail = ops.log1p(ops.exp(ops.neg(ops.abs(floats("log_sigmoid_cpu", input)))))
+    tail = ops.log1p(ops.exp(ops.neg(ops.abs(input))))
     return ops.sub(ops.clamp(input, None, 0), tail)
 
 
-@composite("F")
+@composite("F", "mish_cpu")
 def mish(input: Any, inplace: bool = False) -> Any:
     return ops.mul(input, ops.tanh(ops.softplus(input)))
 
@@ -165,20 +157,19 @@ derivative("logsigmoid", input=lambda grad, input: ops.mul(grad, ops.sigmoid(ops
 # ---- bent lines ----------------------------------------------------------------------------------
 
 
-@decomposed("F")
+@decomposed("F", "leaky_relu_cpu")
 def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
-    floats("leaky_relu_cpu", input)
     return ops.where(ops.gt(input, 0), input, ops.mul(input, negative_slope))
 
 
-@decomposed("F")
+@decomposed("F", "elu_cpu")
 def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
-    return ops.where(ops.gt(floats("elu_cpu", input), 0), input, ops.mul(ops.expm1(input), alpha))
+    return ops.where(ops.le(input, 0), ops.mul(ops.expm1(input), alpha), input)
 
 
 def _elu_rule(grad: Any, input: Any, alpha: float) -> Any:
     below = ops.mul(ops.mul(grad, ops.exp(input)), alpha)
-    return ops.where(ops.gt(input, 0), grad, below)
+    return ops.where(ops.le(input, 0), below, grad)
 
 
 @decomposed("torch F")
@@ -190,15 +181,26 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804
 
 
 def _hard_rule(grad: Any, input: Any, min_val: float, max_val: float) -> Any:
-    """Unlike that of clamp, 0 at both ends."""
-    inside = ops.logical_and(ops.gt(input, min_val), ops.lt(input, max_val))
-    return ops.where(inside, grad, 0.0)
+    """Unlike that of clamp, 0 at both ends; a nan lets it through."""
+    outside = ops.logical_or(ops.le(input, min_val), ops.ge(input, max_val))
+    return ops.where(outside, 0.0, grad)
+
+
+def _hardswish_rule(grad: Any, input: Any) -> Any:
+    middle = ops.mul(grad, ops.add(ops.div(input, 3), 0.5))
+    bent = ops.where(ops.le(input, -3), 0.0, middle)
+    return ops.where(ops.logical_or(ops.ge(input, 3), ops.isnan(input)), grad, bent)
 
 
 @decomposed("F")
 def hardtanh(
     input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
 ) -> Any:
+    type_ = meta_of(input).dtype
+    if type_ is dtypes.bool:
+        raise RuntimeError("Bool inputs not supported for hardtanh")
+    if not type_.is_floating_point:
+        min_val, max_val = int(min_val), int(max_val)
     return ops.clamp(input, min_val, max_val)
 
 
@@ -207,12 +209,12 @@ def relu6(input: Any, inplace: bool = False) -> Any:
     return ops.hardtanh(input, 0.0, 6.0)
 
 
-@decomposed("F")
+@decomposed("F", "hardsigmoid_cpu")
 def hardsigmoid(input: Any, inplace: bool = False) -> Any:
-    return ops.div(ops.clamp(ops.add(floats("hardsigmoid_cpu", input), 3), 0, 6), 6)
+    return ops.div(ops.clamp(ops.add(input, 3), 0, 6), 6)
 
 
-@composite("F")
+@decomposed("F", "hardswish_cpu")
 def hardswish(input: Any, inplace: bool = False) -> Any:
     return ops.div(ops.mul(input, ops.clamp(ops.add(input, 3), 0, 6)), 6)
 
@@ -236,14 +238,19 @@ derivative(
 derivative("hardtanh", input=_hard_rule)
 derivative(
     "hardsigmoid",
-    input=lambda grad, input: ops.div(_hard_rule(grad, input, -3.0, 3.0), 6),
+    input=lambda grad, input: ops.where(
+        ops.isnan(input), 0.0, ops.div(_hard_rule(grad, input, -3.0, 3.0), 6)
+    ),
 )
+derivative("hardswish", input=_hardswish_rule)
 
 
-@composite("F")
+@composite("F", "glu_cpu")
 def glu(input: Any, dim: int = -1) -> Any:
     """The first half, let through by the sigmoid of the second."""
     meta = meta_of(input)
+    if not meta.ndim:
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     size = meta.shape[wrap_dim(dim, meta.ndim)]
     if size % 2:
         raise RuntimeError(

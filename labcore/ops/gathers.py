@@ -252,7 +252,7 @@ derivative(
 )
 
 
-@decomposed("F", "indexed")
+@decomposed("F", kind="indexed")
 def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     """The rows of `weight` that `input` names. The row `padding_idx` gets no gradient."""
     table = facts(weight)

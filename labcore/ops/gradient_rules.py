@@ -91,7 +91,9 @@ derivative("atanh", input=lambda grad, input: ops.div(grad, ops.sub(1, ops.mul(i
 
 
 def _circle(grad: Any, input: Any, other: Any) -> Any:
-    return ops.div(grad, ops.add(ops.mul(input, input), ops.mul(other, other)))
+    """grad / (input² + other²); 0 where both are."""
+    square = ops.add(ops.mul(input, input), ops.mul(other, other))
+    return ops.where(ops.eq(square, 0), 0.0, ops.div(grad, square))
 
 
 derivative(

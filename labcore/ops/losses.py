@@ -2,6 +2,7 @@
 
 In: predictions and targets.  Out: a number of them all (`reduction="mean"` or "sum"), or one of
 each ("none").
+PyTorch's deprecated `size_average` and `reduce` are not there.
 Invariant: a class that does not exist raises, in every mode: `_classes` looks at the targets before
 loops use them. The class is picked by a comparison with all class numbers and not by an index, so a
 cross entropy and its gradient are loops that fuse.
@@ -16,11 +17,11 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import TensorMeta
-from . import activations, statistics  # noqa: F401  their parts
+from . import activations, shapes, statistics  # noqa: F401  their parts
 from .arrays import ndarray
-from .derivatives import meta_of
+from .derivatives import derivative, meta_of
 from .op import Table, register
-from .parts import composite
+from .parts import composite, decomposed
 
 ops = Table()
 
@@ -42,7 +43,7 @@ def _weighted(loss: Any, weight: Any) -> Any:
 # ---- distances -----------------------------------------------------------------------------------
 
 
-@composite("F")
+@composite("F", "mse_cpu")
 def mse_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None) -> Any:
     return _reduced(_weighted(ops.square(ops.sub(input, target)), weight), reduction)
 
@@ -52,34 +53,39 @@ def l1_loss(input: Any, target: Any, reduction: str = "mean", weight: Any = None
     return _reduced(_weighted(ops.abs(ops.sub(input, target)), weight), reduction)
 
 
-@composite("F")
+@composite("F", "smooth_l1_cpu")
 def smooth_l1_loss(input: Any, target: Any, reduction: str = "mean", beta: float = 1.0) -> Any:
     if beta < 0:
         raise RuntimeError("smooth_l1_loss does not support negative values for beta.")
     if beta == 0:
         return ops.l1_loss(input, target, reduction)
-    return _reduced(ops.div(_bent(input, target, beta), beta), reduction)
+    return _reduced(ops.div(ops._bent(ops.sub(input, target), beta), beta), reduction)
 
 
-@composite("F")
+@composite("F", "huber_cpu")
 def huber_loss(input: Any, target: Any, reduction: str = "mean", delta: float = 1.0) -> Any:
     if delta <= 0:
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
-    return _reduced(_bent(input, target, delta), reduction)
+    return _reduced(ops._bent(ops.sub(input, target), delta), reduction)
 
 
-def _bent(input: Any, target: Any, width: float) -> Any:
-    """Half the square, going on as a line where the distance is more than `width`."""
-    distance = ops.abs(ops.sub(input, target))
-    square = ops.mul(ops.square(distance), 0.5)
+@decomposed("")
+def _bent(input: Any, width: float) -> Any:
+    """Half the square, going on as a line where the distance from 0 is more than `width`."""
+    distance = ops.abs(input)
     line = ops.mul(ops.sub(distance, 0.5 * width), width)
-    return ops.where(ops.lt(distance, width), square, line)
+    return ops.where(ops.lt(distance, width), ops.mul(ops.square(distance), 0.5), line)
+
+
+derivative(
+    "_bent", input=lambda grad, input, width: ops.mul(grad, ops.clamp(input, -width, width))
+)
 
 
 # ---- probabilities -------------------------------------------------------------------------------
 
 
-@composite("F")
+@composite("F", "binary_cross_entropy")
 def binary_cross_entropy(
     input: Any, target: Any, weight: Any = None, reduction: str = "mean"
 ) -> Any:
@@ -118,11 +124,10 @@ def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = 
     if log_target:
         loss = ops.mul(ops.exp(target), ops.sub(target, input))
     else:
-        positive = ops.gt(target, 0)
-        own = ops.mul(target, ops.log(ops.where(positive, target, 1.0)))
-        loss = ops.sub(own, ops.mul(target, input))
+        loss = ops.sub(ops.xlogy(target, target), ops.mul(target, input))
     if reduction == "batchmean":
-        return ops.div(ops.sum(loss), meta_of(input).shape[0])
+        shape = meta_of(input).shape
+        return ops.div(ops.sum(loss), shape[0] if shape else 1)
     return _reduced(loss, reduction)
 
 
@@ -183,14 +188,12 @@ def _classes_kernel(input: ndarray, count: int, ignore_index: int) -> ndarray:
 register("_classes", "indexed", _classes_kernel, _classes_meta)
 
 
-@composite("F")
+@composite("F", "nll_loss_out_frame")
 def nll_loss(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: None = None,
     ignore_index: int = -100,
-    reduce: None = None,
     reduction: str = "mean",
 ) -> Any:
     """Minus the value of the target's class (axis 1), weighted by that class."""
@@ -250,9 +253,7 @@ def cross_entropy(
     input: Any,
     target: Any,
     weight: Any = None,
-    size_average: None = None,
     ignore_index: int = -100,
-    reduce: None = None,
     reduction: str = "mean",
     label_smoothing: float = 0.0,
 ) -> Any:
@@ -263,7 +264,7 @@ def cross_entropy(
     if given.dtype.is_floating_point:
         return _soft_targets(scores, target, weight, axis, reduction, label_smoothing)
     if label_smoothing == 0.0:
-        return ops.nll_loss(scores, target, weight, None, ignore_index, None, reduction)
+        return ops.nll_loss(scores, target, weight, ignore_index, reduction)
     return _smoothed(scores, target, weight, axis, ignore_index, reduction, label_smoothing)
 
 
@@ -293,7 +294,7 @@ def _smoothed(
 ) -> Any:
     """A share of the loss is that of all classes alike."""
     meta = meta_of(scores)
-    sharp = ops.nll_loss(scores, target, weight, None, ignore_index, None, reduction)
+    sharp = ops.nll_loss(scores, target, weight, ignore_index, reduction)
     if weight is not None:
         scores = ops.mul(scores, ops.view(weight, (-1, *[1] * (meta.ndim - axis - 1))))
     even = ops.neg(ops.sum(scores, axis))

@@ -20,7 +20,7 @@ from .arrays import empty, meta_of, ndarray
 from .broadcast import dense_strides
 from .derivatives import derivative, meta_of as facts
 from .op import Op, Table, naming, register
-from .parts import composite
+from .parts import check_float, composite
 from .reductions import reduced_axes, wrap_dim
 
 ops = Table()
@@ -47,7 +47,7 @@ def _along(name: str, kernel: Callable, meta: Callable) -> Op:
 def _arg_extreme(name: str, find: Callable[..., Any]) -> None:
     def meta(input: TensorMeta, dim: int | None = None, keepdim: bool = False) -> TensorMeta:
         if input.dtype is dtypes.bool:
-            raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+            raise RuntimeError(f"{name}(): does not support bool input")
         if dim is None:
             if not input.numel:
                 raise IndexError(
@@ -219,8 +219,27 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
     return ops.sum(ops.ne(input, 0), dim)
 
 
-@composite("torch Tensor")
-def logcumsumexp(input: Any, dim: int) -> Any:
-    """log of the running sum of exp(x), with the largest of all taken out."""
-    largest = ops.amax(input, dim, True)
-    return ops.add(ops.log(ops.cumsum(ops.exp(ops.sub(input, largest)), dim)), largest)
+# ---- logarithms of running sums ------------------------------------------------------------------
+
+
+def _log_running_meta(input: TensorMeta, dim: int) -> TensorMeta:
+    check_float("logcumsumexp_out_cpu", input.dtype)
+    wrap_dim(dim, input.ndim)
+    return _same(input, dim)
+
+
+_along("logcumsumexp", lambda input, dim: np.logaddexp.accumulate(input, dim), _log_running_meta)
+
+
+def _log_running_rule(grad: Any, input: Any, out: Any, dim: int) -> Any:
+    """The sum of grad * exp(input - out) over all later places, in logarithms for each sign."""
+
+    def part(share: Any) -> Any:
+        backwards = ops.flip(ops.sub(ops.log(share), out), (dim,))
+        return ops.exp(ops.add(ops.flip(ops.logcumsumexp(backwards, dim), (dim,)), input))
+
+    up, down = ops.clamp(grad, 0), ops.clamp(ops.neg(grad), 0)
+    return ops.sub(part(up), part(down))
+
+
+derivative("logcumsumexp", input=_log_running_rule)

@@ -20,8 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import dtype
 from ..graph import TensorMeta
 from . import arrays
+from .derivatives import meta_of
 from .dispatch import interpreting
 from .op import Op, register
 
@@ -61,18 +63,52 @@ class OnMetas:
 _ON_ARRAYS, _ON_METAS = OnArrays(), OnMetas()
 
 
-def composite(homes: str) -> Callable[[Callable], Op]:
-    """Register the function below as an operator that consists of what it calls."""
-    return lambda function: register(
-        function.__name__, "composite", *_interpreted(function), compose=function, homes=homes
-    )
+def composite(homes: str, floats: str = "") -> Callable[[Callable], Op]:
+    """Register the function below as an operator that consists of what it calls.
+
+    `floats`: the name of PyTorch's kernel, which takes floating point only.
+    """
+
+    def registered(function: Callable) -> Op:
+        function = of_floats(function, floats)
+        return register(
+            function.__name__, "composite", *_interpreted(function), compose=function, homes=homes
+        )
+
+    return registered
 
 
-def decomposed(homes: str, kind: str = "composite") -> Callable[[Callable], Op]:
+def decomposed(
+    homes: str, floats: str = "", kind: str = "composite"
+) -> Callable[[Callable], Op]:
     """Register the function below as an operator with derivatives of its own."""
-    return lambda function: register(
-        function.__name__, kind, *_interpreted(function), decompose=function, homes=homes
-    )
+
+    def registered(function: Callable) -> Op:
+        function = of_floats(function, floats)
+        return register(
+            function.__name__, kind, *_interpreted(function), decompose=function, homes=homes
+        )
+
+    return registered
+
+
+def of_floats(function: Callable, kernel: str) -> Callable:
+    """The function; it raises NotImplementedError when its first argument is not of floats."""
+    if not kernel:
+        return function
+
+    @wraps(function)
+    def checked(input: Any, *args: Any, **kwargs: Any) -> Any:
+        check_float(kernel, meta_of(input).dtype)
+        return function(input, *args, **kwargs)
+
+    return checked
+
+
+def check_float(kernel: str, type_: dtype) -> None:
+    """Raises NotImplementedError, in the name of PyTorch's kernel, unless it is a float type."""
+    if not type_.is_floating_point:
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_.title}'")
 
 
 def _interpreted(function: Callable) -> tuple[Callable, Callable]:

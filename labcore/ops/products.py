@@ -29,13 +29,6 @@ def linear(input: Any, weight: Any, bias: Any = None) -> Any:
 # ---- matmul for tensors of given numbers of axes -------------------------------------------------
 
 
-def _check_ndim(name: str, ndim: int, **tensors: Any) -> None:
-    for which, tensor in tensors.items():
-        if meta_of(tensor).ndim != ndim:
-            what = {1: "vector", 2: "matrix", 3: "3D tensor"}[ndim]
-            raise RuntimeError(f"{name}: {which} must be a {what}, got {meta_of(tensor).ndim}D")
-
-
 @composite("torch Tensor")
 def mm(input: Any, mat2: Any) -> Any:
     for which, tensor in (("self", input), ("mat2", mat2)):
@@ -98,7 +91,9 @@ def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
 
 @composite("torch Tensor")
 def addmm(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
-    _check_ndim("addmm", 2, mat1=mat1, mat2=mat2)
+    for which, tensor in (("mat1", mat1), ("mat2", mat2)):
+        if meta_of(tensor).ndim != 2:
+            raise RuntimeError(f"{which} must be a matrix, got {meta_of(tensor).ndim}-D tensor")
     return _plus(input, ops.matmul(mat1, mat2), beta, alpha)
 
 
@@ -180,7 +175,12 @@ def scaled_dot_product_attention(
     A mask of bools says which keys take part, one of numbers is added. With `is_causal` a query
     sees the keys up to its own place. A query that may see no key gets zeros.
     """
-    asked, known = meta_of(query).shape, meta_of(key).shape
+    asked, known, given = (meta_of(tensor).shape for tensor in (query, key, value))
+    if min(len(asked), len(known), len(given)) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{len(asked)} key.dim: {len(known)} and value.dim: {len(given)} instead."
+        )
     if scale is None:
         scale = 1 / sqrt(asked[-1])
     if enable_gqa:

@@ -12,9 +12,9 @@ from typing import Any
 from .. import dtypes
 from ..dtypes import dtype as DType
 from . import composites, factories, joining, pointwise, views  # noqa: F401  their parts
-from .derivatives import meta_of
+from .derivatives import derivative, meta_of
 from .op import Table
-from .parts import composite
+from .parts import composite, decomposed
 from .reductions import wrap_dim
 
 ops = Table()
@@ -44,6 +44,8 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 @composite("torch Tensor")
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     ndim = meta_of(input).ndim
+    if not ndim:
+        return ops.view(input, ())
     given, wanted = (
         [wrap_dim(d, ndim) for d in ([axes] if isinstance(axes, int) else axes)]
         for axes in (source, destination)
@@ -133,6 +135,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
 
 @composite("torch Tensor")
 def diff(input: Any, n: int = 1, dim: int = -1) -> Any:
+    if not meta_of(input).ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
     for _ in range(n):
         size = meta_of(input).shape[wrap_dim(dim, meta_of(input).ndim)]
         after, before = ops.slice(input, dim, 1, size), ops.slice(input, dim, 0, max(size - 1, 0))
@@ -193,7 +197,7 @@ def round(input: Any, decimals: int = 0) -> Any:
     return then(ops._round(first(input, scale)), scale)
 
 
-@composite("torch Tensor")
+@composite("torch Tensor", "frac_cpu")
 def frac(input: Any) -> Any:
     return ops.sub(input, ops.trunc(input))
 
@@ -211,11 +215,47 @@ def nan_to_num(
     return ops.where(ops.eq(input, float("-inf")), -top if neginf is None else neginf, found)
 
 
-@composite("torch Tensor")
+@decomposed("torch Tensor", "logaddexp_cpu")
 def logaddexp(input: Any, other: Any) -> Any:
     larger, apart = ops.maximum(input, other), ops.neg(ops.abs(ops.sub(input, other)))
-    sum_of = ops.add(larger, ops.log1p(ops.exp(apart)))
-    return ops.where(ops.eq(input, other), ops.add(input, 0.6931471805599453), sum_of)
+    found = ops.add(larger, ops.log1p(ops.exp(apart)))
+    same = ops.logical_and(ops.eq(input, other), ops.isinf(input))
+    return ops.where(same, input, found)
+
+
+derivative(
+    "logaddexp",
+    input=lambda grad, input, other: _share(grad, input, other),
+    other=lambda grad, input, other: _share(grad, other, input),
+)
+
+
+def _share(grad: Any, ours: Any, theirs: Any) -> Any:
+    return ops.div(grad, ops.add(ops.exp(ops.sub(theirs, ours)), 1))
+
+
+@decomposed("torch Tensor")
+def xlogy(input: Any, other: Any) -> Any:
+    """input * log(other); 0 where input is 0, but nan where other is."""
+    if meta_of(other) is None:
+        other = ops.full((), other, meta_of(input).dtype)
+    product = ops.mul(input, ops.log(other))
+    product = ops.where(ops.eq(input, 0), 0.0, product)
+    return ops.where(ops.isnan(other), float("nan"), product)
+
+
+def _xlogy_input(grad: Any, input: Any, other: Any) -> Any:
+    if meta_of(other) is None:
+        other = ops.full((), other, meta_of(input).dtype)
+    nothing = ops.logical_and(ops.eq(input, 0), ops.le(other, 0))
+    return ops.mul(grad, ops.where(nothing, 0.0, ops.log(other)))
+
+
+derivative(
+    "xlogy",
+    input=_xlogy_input,
+    other=lambda grad, input, other: ops.mul(grad, ops.div(input, other)),
+)
 
 
 @composite("torch Tensor")

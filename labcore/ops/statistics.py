@@ -14,10 +14,9 @@ import numpy as np
 
 from ..dtypes import dtype as DType
 from . import composites, pointwise  # noqa: F401  their parts
-from .activations import floats
 from .derivatives import derivative, meta_of
 from .op import Table
-from .parts import composite, decomposed
+from .parts import check_float, composite, decomposed
 from .reductions import Dim, reduced_axes
 
 ops = Table()
@@ -127,7 +126,7 @@ def _last_axes(name: str, input: Any, normalized_shape: Any, *parameters: Any) -
             f"Given normalized_shape={list(wanted)}, expected input with shape [*, "
             f"{', '.join(map(str, wanted))}], but got input of size{list(meta.shape)}"
         )
-    floats(name, input)
+    check_float(name, meta.dtype)
     return tuple(range(meta.ndim - len(wanted), meta.ndim))
 
 
@@ -185,14 +184,14 @@ derivative(
 def rms_norm(
     input: Any, normalized_shape: Any, weight: Any = None, eps: float | None = None
 ) -> Any:
-    axes = _last_axes("RMSNormKernelImpl", input, normalized_shape, weight)
+    axes = _last_axes("rms_norm", input, normalized_shape, weight)
     if eps is None:
         eps = float(np.finfo(meta_of(input).dtype.numpy).eps)
     size = ops.add(ops.mean(ops.square(input), axes, True), eps)
     return _scaled(ops.mul(input, ops.rsqrt(size)), weight, None)
 
 
-@composite("torch F")
+@composite("torch F", "GroupNormKernelImpl")
 def group_norm(
     input: Any, num_groups: int, weight: Any = None, bias: Any = None, eps: float = 1e-5
 ) -> Any:
@@ -207,8 +206,11 @@ def group_norm(
             "Expected number of channels in input to be divisible by num_groups, but got input of "
             f"shape {list(shape)} and num_groups={num_groups}"
         )
-    rows = ops.reshape(input, (shape[0], num_groups, -1))
-    found = ops.layer_norm(rows, (meta_of(rows).shape[-1],), None, None, eps)
+    size = shape[1] // num_groups
+    for n in shape[2:]:
+        size *= n
+    rows = ops.reshape(input, (shape[0], num_groups, size))
+    found = ops.layer_norm(rows, (size,), None, None, eps)
     return _by_channel(ops.reshape(found, shape), weight, bias)
 
 
@@ -217,7 +219,7 @@ def _by_channel(input: Any, weight: Any, bias: Any) -> Any:
     return _scaled(input, *(p if p is None else ops.view(p, shape) for p in (weight, bias)))
 
 
-@composite("F")
+@composite("F", "batch_norm")
 def batch_norm(
     input: Any,
     running_mean: Any,
@@ -232,6 +234,11 @@ def batch_norm(
     which the running ones take `momentum` in, in place."""
     shape = meta_of(input).shape
     axes = tuple(a for a in range(len(shape)) if a != 1)
+    for name, running in (("running_mean", running_mean), ("running_var", running_var)):
+        if running is not None and meta_of(running).numel != shape[1]:
+            raise RuntimeError(
+                f"{name} should contain {shape[1]} elements not {meta_of(running).numel}"
+            )
     if not training:
         inverse = ops.rsqrt(ops.add(running_var, eps))
         middle = (1, -1, *[1] * (len(shape) - 2))
@@ -256,6 +263,8 @@ def logsumexp(input: Any, dim: Any, keepdim: bool = False) -> Any:
     """log(sum(exp(x))), with the largest taken out; an infinite one stays in."""
     if not meta_of(input).dtype.is_floating_point:
         input = ops.to(input, ops.div.meta(meta_of(input), 1).dtype)
+    if meta_of(input).numel == 0:
+        return ops.log(ops.sum(ops.exp(input), dim, keepdim))
     largest = ops.amax(input, dim, True)
     largest = ops.where(ops.eq(ops.abs(largest), inf), 0.0, largest)
     total = ops.log(ops.sum(ops.exp(ops.sub(input, largest)), dim, keepdim))
@@ -316,7 +325,9 @@ def _norm_rule(grad: Any, input: Any, out: Any, p: Any, dim: Any, keepdim: bool)
     if power == 1:
         return ops.mul(ops.sign(input), grad)
     if power in (inf, -inf):
-        ties = ops.eq(ops.abs(input), out)
+        ties = ops.logical_or(
+            ops.eq(ops.abs(input), out), ops.logical_and(ops.isnan(input), ops.isnan(out))
+        )
         share = ops.div(grad, ops.sum(ties, reduced_axes(dim, meta.ndim), True))
         return ops.mul(ops.where(ties, ops.sign(input), 0.0), share)
     unit = ops.div(grad, out) if power == 2 else ops.div(grad, ops.pow(out, power - 1))

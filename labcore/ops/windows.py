@@ -152,6 +152,7 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
     if mode not in _PLACES:
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     ndim = facts(input).ndim
+    _padded_meta(facts(input), pad)  # its errors
     for place in range(len(pad) // 2):
         axis, before, after = ndim - 1 - place, pad[2 * place], pad[2 * place + 1]
         size = facts(input).shape[axis]
@@ -417,9 +418,11 @@ def _max_pool_rule(space: int, grad: Any, input: Any, *how: Any) -> Any:
     seen, sides = _max_windows(input, space, *how)
     shape = facts(seen).shape
     kept, window = shape[: len(shape) - space], shape[len(shape) - space :]
-    flat = ops.reshape(seen, (*kept, -1))
-    first = ops.unsqueeze(ops.argmax(flat, -1), -1)
-    hit = ops.eq(ops.arange(facts(flat).shape[-1]), first)
+    count = 1
+    for n in window:
+        count *= n
+    first = ops.unsqueeze(ops.argmax(ops.reshape(seen, (*kept, count)), -1), -1)
+    hit = ops.eq(ops.arange(count), first)
     spread = ops.view(ops.where(hit, ops.unsqueeze(grad, -1), 0.0), (*kept, *window))
     size, stride, _, dilation, _ = how
     size = each(size, space)

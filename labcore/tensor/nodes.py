@@ -157,7 +157,7 @@ class OperatorNode(Node):
             return derivatives.apply(rule, values, grad, operand)
         if self.op.kind in MAKES_ANEW:  # `fill_`, `zero_`: what was there before does not matter
             return ops.zeros(tuple(operand.shape), operand.dtype)
-        raise RuntimeError(f"derivative for {self.op.name} is not implemented")
+        raise RuntimeError(f"derivative for aten::{self.op.name} is not implemented")
 
     def _restored(self, name: str, value: Any) -> Any:
         if type(value) is list:

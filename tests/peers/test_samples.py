@@ -106,3 +106,56 @@ def same(ours: Any, theirs: Any, tolerance: float, strides: bool = True) -> None
 def test_sample(case: tuple, dtype: str) -> None:
     if case[0] not in OURS:
         compare(case, dtype)
+
+
+# ---- awkward values ------------------------------------------------------------------------------
+
+AWKWARD = np.array([np.nan, np.inf, -np.inf, -0.0, 0.0, 1.0, -1.0, 2.5])
+# Where nan and inf go another way: which of several nans a pool chooses, products of zeros and nan,
+# a row of attention with both; and values that PyTorch refuses on the CPU.
+OTHERWISE = {
+    "prod", "cumprod", "max_pool2d", "scaled_dot_product_attention", "binary_cross_entropy",
+    "gaussian_nll_loss", "hardsigmoid",
+}
+
+
+def replaced(value: Any, turn: int) -> Any:
+    """Arrays of floats filled with awkward values, beginning at another one in each turn."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f":
+        return np.resize(np.roll(AWKWARD, turn), value.shape)
+    if isinstance(value, list):
+        return [replaced(v, turn + k) for k, v in enumerate(value)]
+    return value
+
+
+@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("case", CASES, ids=IDS)
+def test_awkward_values(case: tuple, turn: int) -> None:
+    name, args, kwargs = case
+    if name not in OURS | OTHERWISE:
+        given = tuple(replaced(a, turn + k) for k, a in enumerate(args))
+        compare((name, given, {k: replaced(v, turn) for k, v in kwargs.items()}), "float64")
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "logsumexp", "sum", "var", "cumsum"])
+@pytest.mark.parametrize("shape", [(), (0,), (2, 0), (0, 3), (1,)], ids=repr)
+def test_of_little_or_nothing(name: str, shape: tuple) -> None:
+    for dim in (0, -1):
+        compare((name, (np.full(shape, 0.5), dim), {}), "float64")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "bool"])
+@pytest.mark.parametrize("name", [
+    "gelu", "silu", "softplus", "elu", "leaky_relu", "mish", "hardswish", "hardtanh", "relu6",
+    "floor", "round", "frac", "logaddexp", "argmax", "cumsum", "prod", "var", "logsumexp",
+])
+def test_other_types(name: str, dtype: str) -> None:
+    """The same values and types, or the same refusal, in the same words."""
+    array = np.array([[1, 0, 2], [3, 1, 0]]).astype(dtype)
+    more = {"logaddexp": (array,), "cumsum": (1,), "logsumexp": (1,)}.get(name, ())
+    found, wanted = (run(m, f, (name, (array, *more), {}), "float64")
+                     for m, f in zip((lab, torch), places(name)))
+    if isinstance(wanted, Exception):
+        assert (type(found), str(found)) == (type(wanted), str(wanted).splitlines()[0])
+    else:
+        same(found[0], wanted[0], 1e-6)
