@@ -5,7 +5,14 @@ In: tensors.  Out: tensors; every name here is an operator of the table, nothing
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from labcore import ops
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
 
 __all__ = [name for name, op in ops.OPS.items() if "F" in op.homes]
 

@@ -15,13 +15,15 @@ later.
     activations softmax, gelu ...           statistics  var, norms, what normalizes
     losses      what training makes small   products    linear, addmm, attention
     gathers     read and write by index     orders      argmax, argsort, cumsum
-    windows     convolutions, pools         shapes      other names, small changes of shape
+    windows     windows as a view, padding  convolutions, pools   what is done with windows
+    shapes      other names, small changes of shape
     derivatives how a rule is written and run   gradient_rules  the rules
 """
 
 from . import (  # noqa: F401  importing them fills the table
     activations,
     composites,
+    convolutions,
     factories,
     gathers,
     gradient_rules,
@@ -31,6 +33,7 @@ from . import (  # noqa: F401  importing them fills the table
     losses,
     orders,
     pointwise,
+    pools,
     products,
     random,
     reductions,

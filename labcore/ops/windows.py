@@ -1,15 +1,13 @@
-"""Operators that slide a window: `unfold`, `pad`, convolutions, pools.
+"""Windows that slide over a tensor, as a view; and what is put around a tensor for them: `unfold`,
+`pad`, `im2col`.
 
-In: (batch, channels, one to three axes of space).  Out: the same, with other channels and sizes.
-Invariant: a window is a view (`unfold` reads one element in several windows, by strides alone); a
-convolution is a matrix product with the windows, laid out as a matrix.
-PyTorch hands convolutions to oneDNN or cuDNN; its own fallback does what is done here (im2col).
+In: (batch, channels, one to three axes of space).  Out: all windows, or a tensor with padding.
+Invariant: a window is a view: `unfold` reads one element in several windows, by strides alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 from typing import Any
 
 import numpy as np
@@ -19,7 +17,7 @@ from . import gathers  # noqa: F401  its parts
 from .arrays import empty, meta_of, ndarray
 from .derivatives import derivative, meta_of as facts
 from .op import Table, naming, register
-from .parts import composite, decomposed
+from .parts import composite
 from .reductions import wrap_dim
 from .views import view_op
 
@@ -174,7 +172,7 @@ _PLACES = {
 }
 
 
-# ---- convolution ---------------------------------------------------------------------------------
+# ---- over space --------------------------------------------------------------------------------
 
 
 def each(value: Ints, count: int, name: str = "") -> tuple[int, ...]:
@@ -199,149 +197,6 @@ def windows(input: Any, size: Sizes, stride: Sizes, dilation: Sizes, space: int)
     return input
 
 
-def _same_padding(size: Sequence[int], dilation: Sequence[int]) -> list[int]:
-    """(before, after) of each axis, the last axis first."""
-    found: list[int] = []
-    for n, d in zip(reversed(size), reversed(dilation)):
-        total = d * (n - 1)
-        found += [total // 2, total - total // 2]
-    return found
-
-
-def _convolution(
-    space: int,
-    input: Any,
-    weight: Any,
-    bias: Any,
-    stride: Ints,
-    padding: Any,
-    dilation: Ints,
-    groups: int,
-) -> Any:
-    single = facts(input).ndim == space + 1
-    if single:
-        input = ops.unsqueeze(input, 0)
-    _check_convolution(space, facts(input), facts(weight), bias, groups, single)
-    size = facts(weight).shape[2:]
-    stride, dilation = each(stride, space, "stride"), each(dilation, space, "dilation")
-    if padding == "same":
-        if any(n != 1 for n in stride):
-            raise RuntimeError("padding='same' is not supported for strided convolutions")
-        sides = _same_padding(size, dilation)
-    elif padding == "valid":
-        sides = []
-    else:
-        sides = [n for n in reversed(each(padding, space, "padding")) for _ in range(2)]
-    if any(sides):
-        input = ops._pad(input, tuple(sides), 0)
-    _check_reach(input, size, dilation, space, sides)
-    found = _product(windows(input, size, stride, dilation, space), weight, groups, space)
-    if bias is not None:
-        found = ops.add(found, ops.view(bias, (-1, *[1] * space)))
-    return ops.squeeze(found, 0) if single else found
-
-
-def _product(seen: Any, weight: Any, groups: int, space: int) -> Any:
-    """weight @ windows, with a column for each place."""
-    batch, channels, *rest = facts(seen).shape
-    places, window = rest[:space], rest[space:]
-    order = (0, 1, *range(2 + space, 2 + 2 * space), *range(2, 2 + space))
-    count = 1
-    for n in places:
-        count *= n
-    inner = channels // groups
-    for n in window:
-        inner *= n
-    features = facts(weight).shape[0]
-    if groups == 1:
-        columns = ops.reshape(ops.permute(seen, order), (batch, inner, count))
-        found = ops.matmul(ops.reshape(weight, (features, inner)), columns)
-    else:
-        columns = ops.reshape(ops.permute(seen, order), (batch, groups, inner, count))
-        rows = ops.reshape(weight, (groups, features // groups, inner))
-        found = ops.matmul(rows, columns)
-    return ops.reshape(found, (batch, features, *places))
-
-
-def _check_convolution(
-    space: int, input: TensorMeta, weight: TensorMeta, bias: Any, groups: int, single: bool
-) -> None:
-    shape = list(input.shape[1:] if single else input.shape)
-    if input.ndim != space + 2:
-        raise RuntimeError(
-            f"Expected {space + 1}D (unbatched) or {space + 2}D (batched) input to conv{space}d, "
-            f"but got input of size: {shape}"
-        )
-    if input.shape[1] != weight.shape[1] * groups:
-        raise RuntimeError(
-            f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
-            f"input{shape} to have {weight.shape[1] * groups} channels, but got "
-            f"{input.shape[1]} channels instead"
-        )
-    if weight.shape[0] % groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
-            f"but got weight of size {list(weight.shape)} instead"
-        )
-    if bias is not None and facts(bias).shape != (weight.shape[0],):
-        raise RuntimeError(
-            f"Given weight of size {list(weight.shape)}, expected bias to be 1-dimensional with "
-            f"{weight.shape[0]} elements, but got bias of size {list(facts(bias).shape)} instead"
-        )
-
-
-def _check_reach(
-    input: Any, size: Sequence[int], dilation: Sequence[int], space: int, sides: Sequence[int]
-) -> None:
-    have = facts(input).shape[2:]
-    reach = tuple(d * (n - 1) + 1 for n, d in zip(size, dilation))
-    if any(a < b for a, b in zip(have, reach)):
-        padded, kernel = (" x ".join(map(str, sizes)) for sizes in (have, reach))
-        raise RuntimeError(
-            f"Calculated padded input size per channel: ({padded}). Kernel size: ({kernel}). "
-            "Kernel size can't be greater than actual input size"
-        )
-
-
-@composite("torch F")
-def conv1d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Ints = 1,
-    padding: Any = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-) -> Any:
-    return _convolution(1, input, weight, bias, stride, padding, dilation, groups)
-
-
-@composite("torch F")
-def conv2d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Ints = 1,
-    padding: Any = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-) -> Any:
-    return _convolution(2, input, weight, bias, stride, padding, dilation, groups)
-
-
-@composite("torch F")
-def conv3d(
-    input: Any,
-    weight: Any,
-    bias: Any = None,
-    stride: Ints = 1,
-    padding: Any = 0,
-    dilation: Ints = 1,
-    groups: int = 1,
-) -> Any:
-    return _convolution(3, input, weight, bias, stride, padding, dilation, groups)
-
-
 @composite("torch")
 def im2col(
     input: Any, kernel_size: Ints, dilation: Ints = 1, padding: Ints = 0, stride: Ints = 1
@@ -354,202 +209,3 @@ def im2col(
     batch, channels, rows, columns, height, width = facts(seen).shape
     ordered = ops.permute(seen, (0, 1, 4, 5, 2, 3))
     return ops.reshape(ordered, (batch, channels * height * width, rows * columns))
-
-
-# ---- pools ---------------------------------------------------------------------------------------
-
-
-def _pool_sides(
-    shape: Sequence[int],
-    size: Sequence[int],
-    stride: Sequence[int],
-    padding: Sequence[int],
-    dilation: Sequence[int],
-    ceil_mode: bool,
-) -> list[int]:
-    """(before, after) of each axis, the last axis first; `ceil_mode` adds what the last window
-    lacks, unless it would begin in the padding."""
-    sides: list[int] = []
-    for n, k, s, p, d in reversed(list(zip(shape, size, stride, padding, dilation))):
-        if p > k // 2:
-            raise RuntimeError(
-                f"pad should be at most half of effective kernel size, but got pad={p}, "
-                f"kernel_size={k} and dilation={d}"
-            )
-        reach, after = d * (k - 1) + 1, p
-        left = (n + 2 * p - reach) % s
-        if ceil_mode and left and n + 2 * p - left + s - p - reach < n + p + s - reach:
-            begins = (n + 2 * p - reach) // s * s + s
-            after = p + s - left if begins < n + p else p
-        sides += [p, after]
-    return sides
-
-
-def _pooled(name: str, input: Any, space: int) -> Any:
-    if facts(input).ndim not in (space + 1, space + 2):
-        raise RuntimeError(
-            f"{name}: Expected {space + 1}D or {space + 2}D input, but got input of size "
-            f"{list(facts(input).shape)}"
-        )
-    return facts(input).shape[-space:]
-
-
-def _max_windows(
-    input: Any, space: int, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
-) -> tuple[Any, list[int]]:
-    """All windows, and how much was put around the input."""
-    shape = _pooled(f"max_pool{space}d", input, space)
-    size, dilation = each(size, space), each(dilation, space)
-    stride = size if stride is None or stride == () else each(stride, space)
-    sides = _pool_sides(shape, size, stride, each(padding, space), dilation, ceil_mode)
-    if any(sides):
-        input = ops._pad(input, tuple(sides), -inf)
-    return windows(input, size, stride, dilation, space), sides
-
-
-def _max_pool(space: int, input: Any, *how: Any) -> Any:
-    seen, _ = _max_windows(input, space, *how)
-    ndim = facts(seen).ndim
-    return ops.amax(seen, tuple(range(ndim - space, ndim)))
-
-
-def _max_pool_rule(space: int, grad: Any, input: Any, *how: Any) -> Any:
-    """To the first of the largest in each window, from there back through the windows."""
-    seen, sides = _max_windows(input, space, *how)
-    shape = facts(seen).shape
-    kept, window = shape[: len(shape) - space], shape[len(shape) - space :]
-    count = 1
-    for n in window:
-        count *= n
-    first = ops.unsqueeze(ops.argmax(ops.reshape(seen, (*kept, count)), -1), -1)
-    hit = ops.eq(ops.arange(count), first)
-    spread = ops.view(ops.where(hit, ops.unsqueeze(grad, -1), 0.0), (*kept, *window))
-    size, stride, _, dilation, _ = how
-    size = each(size, space)
-    stride = size if stride is None or stride == () else each(stride, space)
-    dilation, outer = each(dilation, space), facts(input)
-    for axis in reversed(range(space)):
-        at = outer.ndim - space + axis
-        whole = outer.shape[at] + sum(sides[2 * (space - 1 - axis) :][:2])
-        spread = ops._fold_windows(spread, whole, at, stride[axis], dilation[axis])
-    return ops._pad(spread, tuple(-n for n in sides), 0) if any(sides) else spread
-
-
-def _average_pool(
-    space: int,
-    input: Any,
-    size: Any,
-    stride: Any,
-    padding: Any,
-    ceil_mode: bool,
-    count_include_pad: bool,
-    divisor_override: int | None,
-) -> Any:
-    shape, around = _pooled(f"avg_pool{space}d", input, space), each(padding, space)
-    size = each(size, space)
-    stride = size if stride is None or stride == () else each(stride, space)
-    ones = (1,) * space
-    sides = _pool_sides(shape, size, stride, around, ones, ceil_mode)
-
-    def total(values: Any, sides: Sequence[int]) -> Any:
-        if any(sides):
-            values = ops._pad(values, tuple(sides), 0)
-        seen = windows(values, size, stride, ones, space)
-        ndim = facts(seen).ndim
-        return ops.sum(seen, tuple(range(ndim - space, ndim)))
-
-    whole = [n for n in reversed(around) for _ in range(2)]
-    count: Any = divisor_override
-    if count is None and sides == whole and (count_include_pad or not any(sides)):
-        count = 1
-        for n in size:
-            count *= n
-    elif count is None:
-        if count_include_pad:
-            shape = tuple(n + 2 * p for n, p in zip(shape, around))
-            missing = [s - w for s, w in zip(sides, whole)]
-        else:
-            missing = sides
-        count = total(ops.ones(shape, facts(input).dtype), missing)
-    return ops.div(total(input, sides), count)
-
-
-@decomposed("torch F")
-def max_pool1d(
-    input: Any,
-    kernel_size: Ints,
-    stride: Any = None,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    ceil_mode: bool = False,
-) -> Any:
-    return _max_pool(1, input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-@decomposed("torch F")
-def max_pool2d(
-    input: Any,
-    kernel_size: Ints,
-    stride: Any = None,
-    padding: Ints = 0,
-    dilation: Ints = 1,
-    ceil_mode: bool = False,
-) -> Any:
-    return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
-
-
-derivative(
-    "max_pool1d",
-    input=lambda grad, input, kernel_size, stride, padding, dilation, ceil_mode: _max_pool_rule(
-        1, grad, input, kernel_size, stride, padding, dilation, ceil_mode
-    ),
-)
-derivative(
-    "max_pool2d",
-    input=lambda grad, input, kernel_size, stride, padding, dilation, ceil_mode: _max_pool_rule(
-        2, grad, input, kernel_size, stride, padding, dilation, ceil_mode
-    ),
-)
-
-
-@composite("torch F")
-def avg_pool1d(
-    input: Any,
-    kernel_size: Ints,
-    stride: Any = None,
-    padding: Ints = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-) -> Any:
-    return _average_pool(
-        1, input, kernel_size, stride, padding, ceil_mode, count_include_pad, None
-    )
-
-
-@composite("F")
-def avg_pool2d(
-    input: Any,
-    kernel_size: Ints,
-    stride: Any = None,
-    padding: Ints = 0,
-    ceil_mode: bool = False,
-    count_include_pad: bool = True,
-    divisor_override: int | None = None,
-) -> Any:
-    return _average_pool(
-        2, input, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
-    )
-
-
-@composite("F")
-def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
-    """Averages over windows as equal as can be, so many along each axis."""
-    shape = _pooled("adaptive_avg_pool2d", input, 2)
-    wanted = [n if w is None else w for n, w in zip(shape, each(output_size, 2))]
-    for axis, (n, w) in zip((-2, -1), zip(shape, wanted)):
-        parts = [
-            ops.mean(ops.slice(input, axis, k * n // w, -(-(k + 1) * n // w)), axis)
-            for k in range(w)
-        ]
-        input = ops.stack(parts, axis)
-    return input

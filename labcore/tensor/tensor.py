@@ -55,6 +55,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         "_grad",
         "_layout",
         "_output_number",
+        "_parameter",
         "_pointer",
         "_requires_grad",
         "_storage",
@@ -80,6 +81,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     _stride: tuple[int, ...]
     _requires_grad: bool
     _grad: Tensor | None
+    _parameter: bool  # set on what `nn.Parameter` made
     _output_number: int  # set with grad_fn
     _base: Tensor | None
     _view: tuple[tuple[Step, ...], bool]  # set with _base: the way from there, and was it recorded?
@@ -233,6 +235,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         if id(self) not in memo:
             other = wrap(self.array.copy(order="K"))
             other._requires_grad, other._grad = self._requires_grad, copy.deepcopy(self._grad, memo)
+            other._parameter = getattr(self, "_parameter", False)
             memo[id(self)] = other
         return memo[id(self)]
 
@@ -241,7 +244,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
             raise RuntimeError(
                 "cannot pickle a tensor with a history; pickle tensor.detach() instead"
             )
-        return _restored, (self.array, self._requires_grad)
+        return _restored, (self.array, self._requires_grad, getattr(self, "_parameter", False))
 
 
 missing.install(Tensor)
@@ -311,9 +314,9 @@ def to_inference(tensor: Tensor) -> None:
     tensor._storage = Storage(tensor.array, inference=True)
 
 
-def _restored(array: np.ndarray, requires_grad: bool) -> Tensor:
+def _restored(array: np.ndarray, requires_grad: bool, parameter: bool = False) -> Tensor:
     tensor = wrap(array)
-    tensor._requires_grad = requires_grad
+    tensor._requires_grad, tensor._parameter = requires_grad, parameter
     return tensor
 
 
