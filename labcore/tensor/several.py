@@ -25,18 +25,26 @@ def _public(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-def _pair(name: str, fields: str = "values indices") -> Any:
-    return namedtuple(name, fields)
+def _result(name: str, *fields: str) -> Any:
+    """A named tuple that looks like PyTorch's."""
+
+    def look(self: Any) -> str:
+        lines = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self))
+        return f"torch.return_types.{name}(\n{lines})"
+
+    made: Any = namedtuple(name, fields)
+    made.__repr__ = look
+    return made
 
 
-MaxResult, MinResult, MedianResult = _pair("max"), _pair("min"), _pair("median")
-SortResult, TopkResult = _pair("sort"), _pair("topk")
+RESULTS = {name: _result(name, "values", "indices") for name in "max min median sort topk".split()}
+RESULTS["aminmax"] = _result("aminmax", "min", "max")
 
 # ---- the largest, with its place -----------------------------------------------------------------
 
 
 def _extreme(
-    all_of: Any, of_two: Any, places: Any, result: Any, input: Any, dim: Any, keepdim: bool
+    name: str, all_of: Any, of_two: Any, places: Any, input: Any, dim: Any, keepdim: bool
 ) -> Any:
     if dim is None:
         return all_of(input)
@@ -45,34 +53,34 @@ def _extreme(
     found = places(input, dim, True)
     values = ops.gather(input, dim, found)
     if keepdim or not input.shape:
-        return result(values, found)
-    return result(ops.squeeze(values, dim), ops.squeeze(found, dim))
+        return RESULTS[name](values, found)
+    return RESULTS[name](ops.squeeze(values, dim), ops.squeeze(found, dim))
 
 
 @_public
 def max(input: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     """Of all elements; of each row along `dim`, with its place; or of two tensors, one by one."""
     dim = other if other is not None else dim
-    return _extreme(ops.amax, ops.maximum, ops.argmax, MaxResult, input, dim, keepdim)
+    return _extreme("max", ops.amax, ops.maximum, ops.argmax, input, dim, keepdim)
 
 
 @_public
 def min(input: Any, dim: Any = None, keepdim: bool = False, other: Any = None) -> Any:
     """The smallest, in the same three ways as `max`."""
     dim = other if other is not None else dim
-    return _extreme(ops.amin, ops.minimum, ops.argmin, MinResult, input, dim, keepdim)
+    return _extreme("min", ops.amin, ops.minimum, ops.argmin, input, dim, keepdim)
 
 
 @_public
 def sort(input: Any, dim: int = -1, descending: bool = False, stable: bool = False) -> Any:
     places = ops.argsort(input, dim, descending, stable)
-    return SortResult(ops.gather(input, dim, places), places)
+    return RESULTS["sort"](ops.gather(input, dim, places), places)
 
 
 @_public
 def topk(input: Any, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> Any:
     places = ops._argtopk(input, k, dim, largest, sorted)
-    return TopkResult(ops.gather(input, dim, places), places)
+    return RESULTS["topk"](ops.gather(input, dim, places), places)
 
 
 @_public
@@ -82,31 +90,36 @@ def median(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     axis = wrap_dim(0 if dim is None else dim, len(flat.shape))
     places = ops.argsort(flat, axis)
     middle = (flat.shape[axis] - 1) // 2
-    found = ops.slice(places, axis, middle, middle + 1)
+    found = ops.clone(ops.slice(places, axis, middle, middle + 1), True)
     values = ops.gather(flat, axis, found)
     if dim is None:
         return ops.reshape(values, ())
     if keepdim:
-        return MedianResult(values, found)
-    return MedianResult(ops.squeeze(values, axis), ops.squeeze(found, axis))
+        return RESULTS["median"](values, found)
+    return RESULTS["median"](ops.squeeze(values, axis), ops.squeeze(found, axis))
+
+
+def _of_floats(name: str, input: Any) -> None:
+    if not input.dtype.is_floating_point:
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
 
 
 @_public
 def var_mean(input: Any, dim: Any = None, **how: Any) -> tuple:
+    _of_floats("var_mean", input)
     return ops.var(input, dim, **how), ops.mean(input, dim, how.get("keepdim", False))
 
 
 @_public
 def std_mean(input: Any, dim: Any = None, **how: Any) -> tuple:
+    _of_floats("std_mean", input)
     return ops.std(input, dim, **how), ops.mean(input, dim, how.get("keepdim", False))
 
 
 @_public
 def aminmax(input: Any, dim: int | None = None, keepdim: bool = False) -> Any:
     over = () if dim is None else dim
-    return _pair("aminmax", "min max")(
-        ops.amin(input, over, keepdim), ops.amax(input, over, keepdim)
-    )
+    return RESULTS["aminmax"](ops.amin(input, over, keepdim), ops.amax(input, over, keepdim))
 
 
 # ---- parts ---------------------------------------------------------------------------------------
@@ -171,7 +184,6 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple:
         for k, t in enumerate(given)
     ]
     if indexing == "xy" and len(grids) > 1:
-        grids = [ops.transpose(g, 0, 1) for g in grids]
         grids[:2] = grids[1::-1]
     return tuple(grids)
 
@@ -230,7 +242,7 @@ def _letters(equation: str, ndims: list[int]) -> tuple[list[list[str]], list[str
     terms = left.split(",")
     if len(terms) != len(ndims):
         more = "more" if len(ndims) > len(terms) else "fewer"
-        raise ValueError(
+        raise RuntimeError(
             f"einsum(): {more} operands were provided than specified in the equation"
         )
     extra = 0
