@@ -14,7 +14,8 @@ later.
     parts       operators written as functions over others
     activations softmax, gelu ...           statistics  var, norms, what normalizes
     losses      what training makes small   products    linear, addmm, attention
-    gathers     read and write by index     orders      argmax, argsort, cumsum
+    gathers     read and write by index     rows        whole rows by index
+    orders      argmax, argsort, cumsum
     windows     windows as a view, padding  convolutions, pools   what is done with windows
     shapes      other names, small changes of shape
     derivatives how a rule is written and run   gradient_rules  the rules
@@ -37,6 +38,7 @@ from . import (  # noqa: F401  importing them fills the table
     products,
     random,
     reductions,
+    rows,
     shapes,
     statistics,
     views,

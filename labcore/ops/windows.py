@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from ..graph import TensorMeta
-from . import gathers  # noqa: F401  its parts
 from .arrays import empty, meta_of, ndarray
 from .derivatives import derivative, meta_of as facts
 from .op import Table, naming, register

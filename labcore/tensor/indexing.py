@@ -1,9 +1,10 @@
 """`x[...]` and `x[...] = value`.
 
-In: what stands between the brackets: ints, slices, None, Ellipsis.  Out: a chain of view operators.
-Invariant: reading gives a view, never a copy; writing is `copy_` or `fill_` on that view.
-Left out: indexing by tensors and masks (PyTorch's index and index_put_), which copies; here it is
-an error that says so.
+In: what stands between the brackets: ints, slices, None, Ellipsis, tensors of integers, masks.
+Out: a chain of view operators, and one `_index` where tensors index.
+Invariant: without tensors in it reading gives a view, never a copy; writing is `copy_` or `fill_`
+on that view, of what `_index_put` or `where` makes of it where tensors index.
+How many elements a mask reads depends on its values: that is eager only.
 """
 
 from __future__ import annotations
@@ -20,13 +21,25 @@ if TYPE_CHECKING:
 
 
 def getitem(tensor: Any, index: Any) -> Any:
-    """The view that `index` names."""
+    """The view that `index` names; a copy where tensors index."""
     if type(index) is int and tensor.shape:
         return _select(tensor, 0, index, 0)
-    view = tensor
+    view, places = _viewed(tensor, index)
+    return ops._index(view, _all_places(view, places)) if places else view
+
+
+Places = dict[int, Any]  # axis of the view -> the tensor that indexes from there on
+
+
+def _viewed(tensor: Any, index: Any) -> tuple[Any, Places]:
+    """The view that the rest of the index names, and where tensors index it."""
+    view, places = tensor, {}
     dim = 0
     for number, item in enumerate(_complete(tensor, index)):
-        if item is None:
+        if _indexes(item):
+            places[dim] = item
+            dim += _axes(item)
+        elif item is None:
             view = ops.unsqueeze(view, dim)
             dim += 1
         elif isinstance(item, slice):
@@ -34,16 +47,60 @@ def getitem(tensor: Any, index: Any) -> Any:
             dim += 1
         else:
             view = _select(view, dim, item, number)
-    return (
-        ops.slice(view, 0, None, None, 1)
-        if view is tensor and view.shape
-        else _distinct(view, tensor)
-    )
+    if view is tensor and not places:
+        view = ops.slice(view, 0, None, None, 1) if view.shape else ops.view(view, ())
+    return view, places
+
+
+def _indexes(item: Any) -> bool:
+    """Is it a tensor that indexes, and no number?"""
+    return hasattr(item, "dtype") and hasattr(item, "meta") and _is_array(item)
+
+
+def _is_array(item: Any) -> bool:
+    return bool(item.shape) or item.dtype is dtypes.bool
+
+
+def _axes(item: Any) -> int:
+    """How many axes an item of an index takes."""
+    if item is None or item is Ellipsis:
+        return 0
+    return len(item.shape) if _indexes(item) and item.dtype is dtypes.bool else 1
+
+
+def _all_places(view: Any, places: Places) -> tuple:
+    """The indices of `_index`: one for each axis, None for a whole one."""
+    found: list[Any] = [None] * len(view.shape)
+    for dim, item in places.items():
+        if item.dtype is not dtypes.bool:
+            found[dim] = item
+            continue
+        _check_mask(view, dim, item)
+        found[dim : dim + len(item.shape)] = _where_true(item)
+    return tuple(found)
+
+
+def _check_mask(view: Any, dim: int, mask: Any) -> None:
+    for axis, size in enumerate(mask.shape):
+        if view.shape[dim + axis] != size:
+            raise IndexError(
+                f"The shape of the mask {list(mask.shape)} at index {axis} does not match the "
+                f"shape of the indexed tensor {list(view.shape)} at index {dim + axis}"
+            )
+
+
+def _where_true(mask: Any) -> list[Any]:
+    from .factories import from_numpy
+
+    return [from_numpy(places) for places in np.nonzero(mask.array)]
 
 
 def setitem(tensor: Any, index: Any, value: Any) -> None:
-    """Write `value`, broadcast, into the view that `index` names."""
-    view = tensor if index is Ellipsis else getitem(tensor, index)
+    """Write `value`, broadcast, into what `index` names."""
+    view, places = (tensor, {}) if index is Ellipsis else _viewed(tensor, index)
+    if places:
+        ops.copy_(view, _overwritten(view, places, value))
+        return
     if isinstance(value, (int, float, np.generic, SymNumber)):
         ops.fill_(view, value)
         return
@@ -62,9 +119,21 @@ def setitem(tensor: Any, index: Any, value: Any) -> None:
     ops.copy_(view, value)
 
 
-def _distinct(view: Any, tensor: Any) -> Any:
-    """A 0-d tensor's `x[...]` is a new view too."""
-    return ops.view(view, ()) if view is tensor else view
+def _overwritten(view: Any, places: Places, value: Any) -> Any:
+    """The view's values after the write. One value at a mask is a choice for each element."""
+    if not hasattr(value, "meta"):
+        value = ops.full((), value, view.dtype)
+    dim, mask = next(iter(places.items()))
+    if len(places) == 1 and mask.dtype is dtypes.bool and not value.shape:
+        _check_mask(view, dim, mask)
+        after = len(view.shape) - dim - len(mask.shape)
+        return ops.where(ops.view(mask, (*mask.shape, *[1] * after)), value, view)
+    if value.dtype is not view.dtype:
+        raise RuntimeError(
+            f"Index put requires the source and destination dtypes match, got {view.dtype.title} "
+            f"for the destination and {value.dtype.title} for the source."
+        )
+    return ops._index_put(view, _all_places(view, places), value)
 
 
 def _complete(tensor: Any, index: Any) -> list[Any]:
@@ -72,7 +141,7 @@ def _complete(tensor: Any, index: Any) -> list[Any]:
     items = list(index) if isinstance(index, tuple) else [index]
     for item in items:
         _check_item(item)
-    axes = sum(item is not None and item is not Ellipsis for item in items)
+    axes = sum(_axes(item) for item in items)
     ndim = len(tensor.shape)
     if not ndim and axes:
         raise IndexError(
@@ -98,16 +167,14 @@ def _check_item(item: Any) -> None:
     if isinstance(item, (int, np.integer, SymInt)):
         return
     if hasattr(item, "dtype") and hasattr(item, "shape"):
-        if not item.shape and item.dtype in (dtypes.int64, dtypes.int32):
+        if item.dtype in (dtypes.int64, dtypes.int32, dtypes.bool) and hasattr(item, "meta"):
             return
         raise IndexError(
-            f"indexing by a tensor ({item.dtype.name}{list(item.shape)}) is not supported: an "
-            "index is made of ints, slices, None and Ellipsis; torch.where selects by a mask"
+            "tensors used as indices must be long, int, byte or bool tensors"
         )
     if isinstance(item, (list, range)):
         raise IndexError(
-            "indexing by a list is not supported: an index is made of ints, slices, None and "
-            "Ellipsis"
+            "indexing by a list is not supported: make it a tensor (torch.tensor([...]))"
         )
     raise IndexError(
         "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "

@@ -32,8 +32,8 @@ def _result(name: str, *fields: str) -> Any:
         lines = ",\n".join(f"{field}={value!r}" for field, value in zip(fields, self))
         return f"torch.return_types.{name}(\n{lines})"
 
-    made: Any = namedtuple(name, fields)
-    made.__repr__ = look
+    made: Any = namedtuple(name, fields)  # type: ignore[misc]
+    made.__repr__ = look  # type: ignore[method-assign]
     return made
 
 

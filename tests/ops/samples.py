@@ -96,6 +96,7 @@ CASES += [
     ("select_scatter", (SPREAD, ROW, 0, -1), {}),
     ("slice_scatter", (CUBE, CUBE[:, ::2] + 1, 1, None, None, 2), {}),
     ("copy", (SPREAD, ROW), {}),
+    ("_with_history", (SPREAD, OTHER), {}),
     ("to", (SPREAD, dtypes.float64), {}),
     ("_to_copy", (SPREAD, dtypes.float64), {}),
 ]
@@ -201,6 +202,10 @@ CASES += [
     ("_one_hot_classes", (PLACES, 4), {}),
     ("masked_fill", (SPREAD, MASK, -1.5), {}),
     ("masked_fill", (SPREAD, MASK[:, :1], 7), {}),
+    ("_index", (CUBE, (None, PLACES[0], None)), {}),
+    ("_index", (CUBE, (PLACES % 2, None, PLACES[:1] % 2)), {}),
+    ("_index_put", (CUBE, (None, PLACES[1], None), filled(2, 3, 2), True), {}),
+    ("_index_put", (CUBE, (None, PLACES[0], None), filled(2)), {}),
     # folds
     ("var", (SPREAD, 1), {"correction": 0}),
     ("var", (CUBE, (0, 2), False, True), {}),
