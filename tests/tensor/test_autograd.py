@@ -273,7 +273,7 @@ def test_a_saved_tensor_that_was_written_is_found_out():
         (
             lambda x: (x // 2).sum().backward(),
             RuntimeError,
-            "derivative for floor_divide is not implemented",
+            "derivative for aten::floor_divide is not implemented",
         ),
         (
             lambda x: setattr(x, "grad", torch.ones(3)),

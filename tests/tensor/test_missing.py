@@ -23,16 +23,17 @@ def said(call):
 
 def test_what_is_told():
     part = "The lab has only a part of PyTorch"
-    assert said(lambda: X.svd()) == f"'Tensor' object has no attribute 'svd'. {part}"
-    assert said(lambda: torch.Tensor.svd) == f"type object 'Tensor' has no attribute 'svd'. {part}"
-    assert said(lambda: torch.nn) == f"module 'labcore' has no attribute 'nn'. {part}"
+    like = f"{part}, with names like it: std"
+    assert said(lambda: X.svd()) == f"'Tensor' object has no attribute 'svd'. {like}"
+    assert said(lambda: torch.Tensor.svd) == f"type object 'Tensor' has no attribute 'svd'. {like}"
+    assert said(lambda: torch.fft) == f"module 'labcore' has no attribute 'fft'. {part}"
     text = said(lambda: torch.sofplus(X))
     assert text.startswith("module 'labcore' has no attribute 'sofplus'.") and part in text
     assert said(lambda: torch._hidden) == "module 'labcore' has no attribute '_hidden'"
 
 
 def test_what_is_near_is_there():
-    assert said(lambda: torch.reluu).endswith(", with names like it: relu")
+    assert ", with names like it: relu" in said(lambda: torch.reluu)
     for name in ABSENT:
         for found in missing.near(name, tuple(missing.public(torch.Tensor))):
             assert hasattr(torch.Tensor, found)
@@ -50,9 +51,9 @@ def test_nothing_else_sees_them():
 
 
 def test_in_a_compiled_function():
-    captured(lambda x: (hasattr(x, "svd"), getattr(x, "svd", 3), hasattr(torch, "nn"), x + 1), X)
+    captured(lambda x: (hasattr(x, "svd"), getattr(x, "svd", 3), hasattr(torch, "fft"), x + 1), X)
     check(lambda x: x.svd(), X)
-    check(lambda x: torch.nn.relu(x + 1), X)
+    check(lambda x: torch.fft.fft(x + 1), X)
     check(lambda x: torch.Tensor.svd(x), X)
 
     def caught(x):
