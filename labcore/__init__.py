@@ -47,6 +47,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     "compiler": ("labcore.compiler", None),
     "_dynamo": ("labcore.compiler._dynamo", None),
     "nn": ("labcore.nn", None),
+    "optim": ("labcore.optim", None),
     "trace": ("labcore.trace", None),
     "testing": ("labcore.testing", None),
     "utils": ("labcore.utils", None),
