@@ -36,6 +36,7 @@ from .variables import (
     ListVariable,
     MethodVariable,
     ModeVariable,
+    NumberVariable,
     ObjectDict,
     ObjectVariable,
     SetVariable,
@@ -102,6 +103,8 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return objects.class_constant(vm, type_of(vm, owner))
     if isinstance(owner, TensorVariable):
         return _of_tensor(vm, owner, name)
+    if isinstance(owner, NumberVariable) and name == "real":
+        return owner
     owner = as_constant(vm.looker.numbers, owner)
     if isinstance(owner, ModeVariable):
         return vm.modes.read(name)

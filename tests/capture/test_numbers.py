@@ -283,7 +283,7 @@ def test_where_enumerate_starts_is_an_index():
         lambda x, n: x * max(n, 5) + min(n, 6),
         lambda x, n: x * abs(n - 6),
         lambda x, n: x * ((n & 3) | (n ^ 1)) + (n << 2) - (n >> 1) * ~n,
-        lambda x, n: x * max(n * 0.5, 2.0),
+        lambda x, n: x * max(n * 0.5, 2.0) * n.real,
         lambda x, n: x * max(min(n, 7), n - 4, 1),
         lambda x, n: (x * n, (n + 1) is n, n is n, n is None),
     ],

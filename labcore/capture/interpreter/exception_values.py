@@ -7,15 +7,21 @@ an error whose arguments are not known) is a Break.
 from __future__ import annotations
 
 import builtins
+import sys
 from collections.abc import Callable
 from types import FunctionType, GetSetDescriptorType, MemberDescriptorType
 from typing import Any
 
+from ...guards import kinds
 from ..breaks import Break
+from ..bytecode import V12
 from ..classes import mro
+from ..objects import class_constant
 from ..variables import Constant, ExceptionVariable, TracebackVariable, TupleVariable, Variable
 from .core import Interpreter
 from .fold import folded
+from .rules import Args, rule
+from .unwinding import being_handled
 
 # Classes whose instances are their arguments and nothing else; a few more take one argument so.
 _SPECIAL = "BaseExceptionGroup ImportError OSError SyntaxError SystemExit UnicodeError".split()
@@ -79,3 +85,36 @@ def sets_fact(
     if name == "__traceback__" and isinstance(value, TracebackVariable) and value.error is error:
         return True  # contextlib gives it what it has
     raise Break("mutation", what=f"attribute {name!r} of a {error.kind}")
+
+
+@rule(sys.exc_info)
+def _exc_info(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    """(class, exception, traceback) of what is being handled."""
+    error = _handled(vm)
+    if error is None:
+        return TupleVariable([Constant(None)] * 3)
+    return TupleVariable([class_constant(vm, error.cls), error, TracebackVariable(error)])
+
+
+def _exception(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    return _handled(vm) or Constant(None)
+
+
+if V12:
+    rule(sys.exception)(_exception)  # type: ignore[attr-defined, unused-ignore]
+
+
+def _handled(vm: Interpreter) -> ExceptionVariable | None:
+    """What is being handled: an exception made inside, or none, not by the call's caller either."""
+    error = being_handled(vm)
+    if isinstance(error, ExceptionVariable):
+        return error
+    if error is not None or sys.exc_info()[1] is not None:
+        raise Break("unknown-call", name="sys.exc_info()")
+    asked, origin = vm.builder.constant(sys.exc_info, "exc_info"), vm.builder.origin
+    words = "an exception is being handled now"
+    code = f"{asked}()[1] is None"
+    vm.builder.add(
+        kinds.condition("GLOBAL_STATE", "exc_info", code, asked, "no exception", words, origin)
+    )
+    return None

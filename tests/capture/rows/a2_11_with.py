@@ -2,8 +2,6 @@
 
 import contextlib
 
-from tests.capture.rows.marks import breaks
-
 LOG = []
 
 
@@ -127,7 +125,6 @@ def nested_with_loop(x):
     return x, noted.log
 
 
-@breaks("unknown-call")
 def exit_stack(x):
     with contextlib.ExitStack() as stack:
         noted = stack.enter_context(_Noted())
