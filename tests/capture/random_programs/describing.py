@@ -184,6 +184,20 @@ def _items(describe: Describer, value: Any) -> Any:
     return [describe(item) for item in value]
 
 
+def _elements(describe: Describer, value: Any) -> Any:
+    """Of a set, in its own order; but where an address is one's hash, that is chance, and is
+    another in the other world."""
+    by_address = (object.__hash__, Tensor.__hash__)
+    if any(type(item).__hash__ in by_address for item in value):
+        value = sorted(value, key=_by_kind)
+    return [describe(item) for item in value]
+
+
+def _by_kind(item: Any) -> tuple[str, str]:
+    kind = type(item)
+    return kind.__name__, repr(item) if kind in (*PLAIN, float) else ""
+
+
 def _pairs(describe: Describer, value: Any) -> Any:
     return [(describe(key), describe(item)) for key, item in value.items()]
 
@@ -191,8 +205,8 @@ def _pairs(describe: Describer, value: Any) -> Any:
 CONTAINERS: dict[type, Any] = {
     list: _items,
     tuple: _items,
-    set: _items,
-    frozenset: _items,
+    set: _elements,
+    frozenset: _elements,
     dict: _pairs,
     collections.deque: lambda describe, value: (_items(describe, value), value.maxlen),
     collections.defaultdict: lambda describe, value: (
