@@ -52,8 +52,8 @@ class Program:
     wanted: tuple[bool, bool, bool]
     leaf: bool
 
-    def function(self) -> Callable[..., Any]:
-        scope: dict[str, Any] = {"torch": torch, "compiler": compiler}
+    def function(self, module: Any = torch) -> Callable[..., Any]:
+        scope: dict[str, Any] = {"torch": module, "compiler": compiler}
         exec(self.text, scope)
         program: Callable[..., Any] = scope["program"]
         return program
@@ -127,21 +127,21 @@ class _Writer:
             self.names.append(new)
 
     def _probe(self) -> dict[str, Any]:
-        scope = {"torch": torch, "compiler": compiler, **_bases((False,) * 3, True)}
+        scope = {"torch": torch, "compiler": compiler, **_bases((False,) * 3, True, torch)}
         exec("\n".join([self.inputs, *self.lines]), scope)
         return scope
 
 
-def _bases(wanted: tuple[bool, bool, bool], leaf: bool) -> dict[str, Any]:
-    start = (torch.arange(12.0).reshape(4, 3) - 5) / 4
-    roots = [start, start * 0.5 + 1, torch.tensor(1.5)]
+def _bases(wanted: tuple[bool, bool, bool], leaf: bool, module: Any) -> dict[str, Any]:
+    start = (module.arange(12.0).reshape(4, 3) - 5) / 4
+    roots = [start, start * 0.5 + 1, module.tensor(1.5)]
     for root, want in zip(roots, wanted):
         if want:
             root.requires_grad_()
     p, q, k = roots
     base = p if leaf or not wanted[0] else p * 1
     other = q * 1 if wanted[1] else q
-    return {"p": p, "q": q, "k": k, "base": base, "other": other, "c": torch.tensor(2.0)}
+    return {"p": p, "q": q, "k": k, "base": base, "other": other, "c": module.tensor(2.0)}
 
 
 @dataclass
@@ -154,9 +154,10 @@ class Seen:
     gradients: list[Any] | None
 
 
-def observe(program: Program, run: Callable[..., Any]) -> Seen:
-    """Run it on inputs of its own; then write to each tensor, to see who shares its memory."""
-    scope = _bases(program.wanted, program.leaf)
+def observe(program: Program, run: Callable[..., Any], module: Any = torch) -> Seen:
+    """Run it on inputs of its own; then write to each tensor, to see who shares its memory.
+    `module`: the lab, or PyTorch."""
+    scope = _bases(program.wanted, program.leaf, module)
     exec(program.inputs, scope)
     x, y, roots = scope["x"], scope["y"], [scope["p"], scope["q"], scope["k"]]
     error, result = "", ()
@@ -168,14 +169,14 @@ def observe(program: Program, run: Callable[..., Any]) -> Seen:
     facts = [_facts(tensor, tensors) for tensor in tensors]
     values = [t.detach().numpy().copy() for t in tensors]
     gradients = _gradients(tensors, roots)
-    facts.append(_shared(tensors))
+    facts.append(_shared(tensors, module))
     return Seen(error, facts, values, gradients)
 
 
 def _facts(tensor: Any, tensors: list[Any]) -> tuple:
     base = [n for n, other in enumerate(tensors) if tensor._base is other]
     same = [other is tensor for other in tensors]
-    layout = tuple(tensor.shape), tensor.stride(), tensor.dtype
+    layout = tuple(tensor.shape), tensor.stride(), str(tensor.dtype)
     tape = tensor.requires_grad, tensor.is_leaf, tensor._version
     return *layout, *tape, tensor._base is None, base, same
 
@@ -194,11 +195,11 @@ def _gradients(tensors: list[Any], roots: list[Any]) -> list[Any] | None:
     return [None if root.grad is None else root.grad.numpy().copy() for root in roots]
 
 
-def _shared(tensors: list[Any]) -> list[list[bool]]:
+def _shared(tensors: list[Any], module: Any) -> list[list[bool]]:
     found = []
     for tensor in tensors:
         before = [t.tolist() for t in tensors]
-        with torch.no_grad():
+        with module.no_grad():
             tensor.fill_(77 + len(found))
         found.append([t.tolist() != b for t, b in zip(tensors, before)])
     return found
