@@ -172,7 +172,7 @@ class Memory:
             if other is base and recorded:
                 self.current[base] = whole
                 self.recorded.add(base)
-                if base.op == "placeholder" and self.first_recorded is None:
+                if root.op == "placeholder" and self.first_recorded is None:
                     self.first_recorded = self.tracer.step
             else:
                 values = whole if other is base else self._seen_through(other, root, contents)

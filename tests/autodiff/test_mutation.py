@@ -68,6 +68,11 @@ def test_like_eager(name, backend):
         assert counter.frame_count == 1
 
 
+def test_a_view_made_unrecorded_after_a_write_to_its_detached_base():
+    body = "t = x.detach(); t += k; " + NO_GRAD + "v = t[1]; return t, v"
+    check(program(body, wanted=PLAIN), "eager")
+
+
 REFUSED = {
     "leaf": program("y = c + 1; x.add_(1); return y,", wanted=LEAF, leaf=True),
     "view_of_a_leaf": program("x[0].add_(1); return x,", wanted=LEAF, leaf=True),
