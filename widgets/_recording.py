@@ -19,6 +19,7 @@ from labcore import trace as t
 from labcore.compiler.compile import CompiledObject, state_of
 from labcore.compiler.frames import numbered_apart
 from labcore.compiler.state import State
+from labcore.guards import RECOMPILE_LIMIT
 
 from ._inputs import example_inputs
 
@@ -55,6 +56,15 @@ def given(
                 f"function that is given fn and calls it; got {type(call).__name__}"
             )
     return None
+
+
+def refuse_settings(name: str, plain: bool, dynamic: bool | None, limit: int) -> None:
+    """Raise TypeError where a setting is given for what was compiled elsewhere."""
+    if not plain and (dynamic is not False or limit != RECOMPILE_LIMIT):
+        raise TypeError(
+            f"{name}: dynamic and recompile_limit are for a plain function, which is compiled "
+            "here; what is compiled or recorded already has its own"
+        )
 
 
 def record_calls(

@@ -30,6 +30,14 @@ class Score:
     reasons: list[str] = field(default_factory=list)
     error: str = ""
 
+    def __str__(self) -> str:
+        return {
+            "hit": f"hit {self.variant}",
+            "compiled": f"compiled {self.variant}",
+            "eager": "ran in Python",
+            "raised": f"raised {self.error}".rstrip(),
+        }.get(self.result, self.result)
+
 
 class Director:
     """Reads events one by one; `trace` and `scores` are what it has understood so far."""

@@ -1,4 +1,4 @@
-"""What both widgets share: an anywidget whose text is deterministic and which carries a still
+"""What the widgets share: an anywidget whose text is deterministic and which carries a still
 picture.
 
 In: `_esm` and `_css` of the subclass, a `trace`.  Out: three forms of the same state, from rich to
@@ -13,7 +13,8 @@ Invariant: nothing in any of them depends on the machine, the time, or an addres
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Self
 
 import anywidget
 import traitlets
@@ -53,3 +54,12 @@ class LabWidget(anywidget.AnyWidget):
         assert bundle is not None  # anywidget gives none only to a widget without a view
         data, metadata = bundle
         return {**data, "image/svg+xml": self.picture()}, metadata
+
+
+class CallsWidget(LabWidget):
+    """A widget of calls: `Kind(fn, *calls)`."""
+
+    @classmethod
+    def watch(cls, fn: Callable[..., Any], calls: Iterable[Any], **settings: Any) -> Self:
+        """`Kind(fn, *calls, **settings)`, for calls that are in a list already."""
+        return cls(fn, *calls, **settings)

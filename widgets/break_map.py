@@ -20,11 +20,11 @@ from ._map_still import map_picture
 from ._recording import Call, code_of, compiled_anew, given, record_calls
 from ._regions import operators
 from ._route import Loop, Step
-from ._widget import LabWidget
+from ._widget import CallsWidget
 from ._words import counted
 
 
-class BreakMap(LabWidget):
+class BreakMap(CallsWidget):
     """Watch calls go through compiled regions, and through Python between them.
 
     >>> BreakMap(loopy, (x, 5))               # calls as tuples of arguments
@@ -61,13 +61,6 @@ class BreakMap(LabWidget):
             assert fn is not None
             self._survey = survey(fn, calls)
         super().__init__(trace=self._survey.trace, language=language)
-
-    @classmethod
-    def watch(
-        cls, fn: Callable[..., Any], calls: Iterable[Call], *, language: str = "en"
-    ) -> BreakMap:
-        """`BreakMap(fn, *calls)`, for calls that are in a list already."""
-        return cls(fn, *calls, language=language)
 
     def summary(self) -> str:
         """The counts as one sentence: "1 call, 3 graphs in 4 regions, 2 breaks, met 9 times"."""

@@ -21,16 +21,23 @@ from . import _bundle
 from ._inputs import parameter_names
 from ._matrix import Json, Matrix
 from ._matrix_still import matrix_picture
-from ._recording import Call, code_of, given, is_compiled, record_calls, rehearsal
-from ._theater import Score, direct
-from ._widget import LabWidget
+from ._recording import (
+    Call,
+    code_of,
+    given,
+    is_compiled,
+    record_calls,
+    refuse_settings,
+    rehearsal,
+)
+from ._theater import direct
+from ._widget import CallsWidget
 from ._words import counted
-from .variant_theater import refuse_settings
 
 ROWS = 3  # variants of a call that the text tells
 
 
-class GuardMatrix(LabWidget):
+class GuardMatrix(CallsWidget):
     """See which guard of which variant ends a call's hope for a hit, and your line that made it.
 
     >>> GuardMatrix(block, 4, 8, 4)                       # float32 tensors of so many elements
@@ -81,20 +88,6 @@ class GuardMatrix(LabWidget):
                 self._matrix = asking(compiled, fn, calls)
         super().__init__(trace=self._matrix.trace, language=language)
 
-    @classmethod
-    def watch(
-        cls,
-        fn: Callable[..., Any],
-        calls: Iterable[Call],
-        *,
-        dynamic: bool | None = False,
-        recompile_limit: int = RECOMPILE_LIMIT,
-        language: str = "en",
-    ) -> GuardMatrix:
-        """`GuardMatrix(fn, *calls)`, for calls that are in a list already."""
-        settings: dict[str, Any] = {"dynamic": dynamic, "recompile_limit": recompile_limit}
-        return cls(fn, *calls, **settings, language=language)
-
     def summary(self) -> str:
         """The counts as one sentence: "4 calls, 2 variants, 24 guards asked, 2 failed"."""
         counts = self._matrix.director.counts()
@@ -113,7 +106,7 @@ class GuardMatrix(LabWidget):
         lines = [f"GuardMatrix({director.function}: {self.summary()})"]
         for number, score in enumerate(director.scores):
             asked = self._matrix.asked(number)
-            said = _outcome(score, bool(asked))
+            said = f"{'' if asked else 'no variant yet, '}{score}"
             lines.append(f"  call {number + 1:>{digits}}  {score.inputs:<{width}}  {said}")
             rows = [" " * (9 + digits) + self._row(*each) for each in asked]
             more = [" " * (9 + digits) + f"and {len(rows) - ROWS + 1} more"]
@@ -141,13 +134,3 @@ def asking(compiled: Callable[..., Any], fn: Callable[..., Any], calls: Iterable
     events, errors = record_calls(asked, fn, calls)
     director = direct(events, errors, parameter_names(fn))
     return Matrix(director, events, wholes, code_of(fn))
-
-
-def _outcome(score: Score, asked: bool) -> str:
-    said = {
-        "hit": f"hit {score.variant}",
-        "compiled": f"compiled {score.variant}",
-        "eager": "ran in Python",
-        "raised": f"raised {score.error}".rstrip(),
-    }.get(score.result, score.result)
-    return said if asked else f"no variant yet, {said}"

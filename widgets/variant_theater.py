@@ -19,17 +19,17 @@ from labcore.guards import RECOMPILE_LIMIT
 
 from . import _bundle
 from ._inputs import parameter_names
-from ._recording import Call, given, is_compiled, record_calls, rehearsal
-from ._theater import Director, Score, direct
+from ._recording import Call, given, is_compiled, record_calls, refuse_settings, rehearsal
+from ._theater import Director, direct
 from ._theater_still import theater_picture
-from ._widget import LabWidget
+from ._widget import CallsWidget
 from ._words import counted
 
 SETTINGS: dict[str, bool | None] = {"static": False, "automatic": None, "dynamic": True}
 LARGEST, MOST = 4096, 16  # of the sizes that a reader may ask for: elements, and calls
 
 
-class VariantTheater(LabWidget):
+class VariantTheater(CallsWidget):
     """Watch which variant answers which call.
 
     >>> VariantTheater(block, 4, 4, 8, 4)                 # float32 tensors of so many elements
@@ -92,20 +92,6 @@ class VariantTheater(LabWidget):
         else:
             self._show()
 
-    @classmethod
-    def watch(
-        cls,
-        fn: Callable[..., Any],
-        calls: Iterable[Call],
-        *,
-        dynamic: bool | None = False,
-        recompile_limit: int = RECOMPILE_LIMIT,
-        language: str = "en",
-    ) -> VariantTheater:
-        """`VariantTheater(fn, *calls)`, for calls that are in a list already."""
-        settings: dict[str, Any] = {"dynamic": dynamic, "recompile_limit": recompile_limit}
-        return cls(fn, *calls, **settings, language=language)
-
     def _perform(self, *, quiet: bool) -> None:
         """Make the calls under each setting, the one that is shown first."""
         assert self._fn is not None
@@ -159,22 +145,14 @@ class VariantTheater(LabWidget):
         setting = f", dynamic={self.dynamic}" if self._setting != "own" else ""
         lines = [f"VariantTheater({shown.function}{setting}: {self.summary()})"]
         for number, score in enumerate(shown.scores, 1):
-            lines.append(f"  call {number:>{digits}}  {score.inputs:<{width}}  {_outcome(score)}")
+            asked = "miss, " if score.miss else ""
+            lines.append(f"  call {number:>{digits}}  {score.inputs:<{width}}  {asked}{score}")
             lines.extend(" " * (9 + digits) + reason for reason in _first(score.reasons))
         lines.extend(_behind(variant) for variant in self.play["variants"] if _goes_on(variant))
         for name, value in SETTINGS.items():
             if name in self._directors and name != self._setting:
                 lines.append(f"  with dynamic={value}: {_sentence(self._directors[name])}")
         return "\n".join(lines)
-
-
-def refuse_settings(name: str, plain: bool, dynamic: bool | None, limit: int) -> None:
-    """Raise TypeError where a setting is given for what was compiled elsewhere."""
-    if not plain and (dynamic is not False or limit != RECOMPILE_LIMIT):
-        raise TypeError(
-            f"{name}: dynamic and recompile_limit are for a plain function, which is compiled "
-            "here; what is compiled or recorded already has its own"
-        )
 
 
 def perform(
@@ -208,14 +186,3 @@ def _behind(variant: dict[str, Any]) -> str:
 def _first(reasons: list[str]) -> list[str]:
     """The reasons of the variants asked first; of a long row, how many more there were."""
     return reasons if len(reasons) <= 3 else [*reasons[:2], f"and {len(reasons) - 2} more"]
-
-
-def _outcome(score: Score) -> str:
-    asked = "miss, " if score.miss else ""
-    said = {
-        "hit": f"hit {score.variant}",
-        "compiled": f"compiled {score.variant}",
-        "eager": "ran in Python",
-        "raised": f"raised {score.error}".rstrip(),
-    }.get(score.result, score.result)
-    return asked + said

@@ -76,3 +76,30 @@ def test_rounds_and_cards_are_reached_by_keyboard(open_cells: Open, motion: str)
     widget.page.keyboard.press("ArrowRight")
     expect(graph).to_be_hidden()
     expect(widget.root.locator(".bm-bytecode")).to_contain_text("FOR_ITER")
+
+
+LONG = """
+import labcore as torch
+from widgets import BreakMap
+
+def long_line(x):
+    y = x.relu() * 2 + x.abs() * 3 - x.exp() + x.sigmoid() * 0.5 + x.tanh() * 0.25 + x.cos()
+    print(end="")
+    return y
+
+BreakMap(torch.compile(long_line, backend="eager"), 4)
+"""
+
+
+@pytest.mark.parametrize("motion", ["reduce"])
+def test_a_line_that_does_not_fit_is_cut_with_an_ellipsis_and_told_in_full(
+    open_cells: Open, motion: str
+) -> None:
+    book = open_cells(LONG)
+    book.run_all()
+    widget = book.widget("break_map")
+    widget.press("Home", "ArrowRight", "ArrowRight")  # the region runs in the long line
+    line = widget.root.locator(".bm-rows .lab-src", has_text="x.relu() * 2")
+    cut = line.evaluate("src => src.scrollWidth > src.clientWidth")
+    assert cut and line.evaluate("src => getComputedStyle(src).textOverflow") == "ellipsis"
+    expect(widget.root.locator(".bm-full")).to_contain_text("+ x.tanh() * 0.25 + x.cos()")

@@ -11,6 +11,7 @@ import {
   rowAt,
   rowsOf,
   stateAt,
+  tintOf,
 } from "../../widgets/static/map.js";
 import { tongue } from "../../widgets/static/words.js";
 import { cutMap } from "./fixtures.js";
@@ -133,4 +134,11 @@ test("a graph's rows follow its edges, and no two nodes share a place", () => {
     for (const arg of node.args) assert.ok(at[arg].row < at[node.name].row);
   const places = Object.values(at).map(({ row, col }) => `${row}:${col}`);
   assert.equal(new Set(places).size, places.length);
+});
+
+test("regions of one picture have colours of their own, until there are no more", () => {
+  const trace = { regions: [..."ABCDEFGHI"].map((id) => ({ id })) };
+  const tints = trace.regions.map(({ id }) => tintOf(trace, id));
+  assert.equal(new Set(tints.slice(0, 8)).size, 8);
+  assert.equal(tints[8], tints[0]);
 });

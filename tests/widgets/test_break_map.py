@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import re
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -332,3 +333,22 @@ def test_loops_in_loops_are_found():
     assert isinstance(around, Loop) and len(around.rounds) == 7
     inner, after = around.rounds[0]
     assert isinstance(inner, Loop) and len(inner.rounds) == 5 and after.region == "C"
+
+
+def test_each_region_has_a_colour_of_its_own():
+    def stopping(x):
+        for step in range(4):
+            x = x + step
+            print(end="")
+        print(end="")
+        x = x * 2
+        print(end="")
+        return x.relu()
+
+    widget = BreakMap(stopping, 4)
+    letters = [region["id"] for region in widget.trace["regions"]]
+    assert len(letters) >= 4
+    inks = re.findall(r'fill="(#\w+)"[^>]*font-weight="600">([A-Z])</text>', widget.picture())
+    by_letter = {letter: ink for ink, letter in inks}
+    assert sorted(by_letter) == letters[: len(by_letter)] == letters
+    assert len(set(by_letter.values())) == len(letters)

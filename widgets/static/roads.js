@@ -33,7 +33,7 @@ export function paintLegs(set, stage, trace, st, words) {
     : { x: at(v, 0, 0).x, y: Math.min(ticket.y, at(v, 0, 1).y - 12) };
   const goal = narrow ? at(set.running, 0.5, 0) : at(set.run, 0, 0.5);
   const exit = narrow ? { x: goal.x, y: at(v, 0, 1).y } : { x: at(v, 1, 0).x, y: goal.y };
-  const hitWord = lit.run === "live" ? "leg_run" : "leg_hit";
+  const hitWord = leave && !warm ? "leg_run" : "leg_hit";
   const full = leave && trace.events.some((b) => b.call === e.call && b.instead === "python");
   const spared = full ? detour(set, at, narrow) : null;
   set.legs.replaceChildren(

@@ -46,6 +46,8 @@ function earned(trace, name, count) {
 /** Asks for other calls or another limit, says so, and says when nobody answers. A new trace builds
  *  the view again, so an answer needs nothing here. */
 function courier(model, el, note, words) {
+  const { sizes, limit } = model.get("trace");
+  const shown = { sizes, recompile_limit: limit };
   let timer = 0;
   const fail = () => text(note, words("no_kernel"));
   return {
@@ -53,13 +55,14 @@ function courier(model, el, note, words) {
     send(trait, value) {
       clearTimeout(timer);
       if (el.closest(".jupyter-widgets-disconnected")) return fail();
-      if (JSON.stringify(model.get(trait)) === JSON.stringify(value)) return;
+      if (JSON.stringify(shown[trait]) === JSON.stringify(value)) return;
       text(note, words("asking"));
       timer = setTimeout(fail, PATIENCE);
       try {
         model.set(trait, value);
         model.save_changes();
       } catch {
+        model.set(trait, shown[trait]);
         fail(); // a stored page has no channel to send on
       }
     },
