@@ -50,6 +50,11 @@ function power(a, b) {
   return one ? 1 : a ** b;
 }
 
+/** Python's round: a half goes to the even neighbour. */
+function nearest(a) {
+  return Math.abs(a - Math.trunc(a)) === 0.5 ? 2 * Math.round(a / 2) : Math.round(a);
+}
+
 const bits = (f) => (a, b) => Number(BigInt.asIntN(64, f(BigInt(a), BigInt(b))));
 
 export const EVALUATE = {
@@ -82,7 +87,27 @@ export const EVALUATE = {
   rsqrt: (a) => 1 / Math.sqrt(a),
   sin: Math.sin,
   cos: Math.cos,
+  tan: Math.tan,
+  asin: Math.asin,
+  acos: Math.acos,
+  atan: Math.atan,
+  atan2: Math.atan2,
+  sinh: Math.sinh,
+  cosh: Math.cosh,
   tanh: Math.tanh,
+  asinh: Math.asinh,
+  acosh: Math.acosh,
+  atanh: Math.atanh,
+  exp2: (a) => 2 ** a,
+  expm1: Math.expm1,
+  log1p: Math.log1p,
+  log2: Math.log2,
+  log10: Math.log10,
+  floor: Math.floor,
+  ceil: Math.ceil,
+  trunc: Math.trunc,
+  round: nearest,
+  fmod: (a, b) => a % b,
   erf,
   sigmoid: (a) => 1 / (1 + Math.exp(-a)),
   to_dtype: (a) => a,
