@@ -176,11 +176,16 @@ export function clip(said, room) {
   return said.length <= most ? said : `${said.slice(0, most - 1)}…`;
 }
 
+/** "mul = x * w"; of an input its name alone. */
+export const told = ({ name, text: said, side }) =>
+  side === "input" || side === "tangent" ? said : `${name} = ${said}`;
+
 /** "512 B", "9216 B", "12 KB", "1.5 MB": never more than seven characters. */
 export function size(bytes) {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let [value, unit] = [bytes, 0];
-  while (value >= (unit ? 1000 : 10000) && unit < units.length - 1) [value, unit] = [value / 1024, unit + 1];
+  const tooLong = () => value >= (unit ? 1000 : 10000) && unit < units.length - 1;
+  while (tooLong()) [value, unit] = [value / 1024, unit + 1];
   const shown = Number.isInteger(value) || value >= 100 ? Math.round(value) : value.toFixed(1);
   return `${shown} ${units[unit]}`;
 }
