@@ -11,6 +11,7 @@ from typing import Any
 
 from ..guards.kinds import ATOMS, is_too_long
 from ..tensor import Tensor
+from ..tensor.parameter import TENSORS
 from .frames import NULL, UNBOUND
 from .variables import (
     CellVariable,
@@ -34,7 +35,7 @@ def describe_value(value: Any) -> str:
     """A tensor by type and shape, an atom by its repr, a container by its length."""
     kind = type(value)
     if issubclass(kind, Tensor):
-        return str(value.meta) if kind is Tensor else _NAME(kind)
+        return str(value.meta) if kind in TENSORS else _NAME(kind)
     if kind in ATOMS and not is_too_long(value):
         return _short(repr(value))
     if kind in (list, tuple, dict, set, frozenset):

@@ -20,6 +20,7 @@ from ..guards.source import constant
 from ..ops import Op
 from ..tensor import Tensor
 from ..tensor.modes import mode
+from ..tensor.parameter import TENSORS
 from ..tensor.size import Size
 from .aliases import keep_apart
 from .bases import base_of
@@ -128,7 +129,7 @@ class Looker(Contents):
         return variable
 
     def _of_kind(self, kind: type, source: Source, value: Any, home: str) -> Variable:
-        if kind is Tensor:
+        if kind in TENSORS:
             return self._tensor(source, value, home)
         if issubclass(kind, Tensor):
             raise Break("tensor-subclass", name=source.name)
@@ -204,7 +205,7 @@ class Looker(Contents):
     def _tensor(self, source: Source, value: Tensor, home: str) -> Variable:
         builder, name, origin = self.builder, source.name, self.builder.origin
         names = (
-            builder.constant(Tensor, "Tensor"),
+            builder.constant(type(value), type(value).__name__),
             builder.constant(value.dtype, value.dtype.name),
             builder.constant(value.device, str(value.device)),
         )

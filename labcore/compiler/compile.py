@@ -8,6 +8,7 @@ original would.
 
 from __future__ import annotations
 
+import copy
 import functools
 import weakref
 from collections.abc import Callable
@@ -179,32 +180,45 @@ def _inline(
 def state_of(function: Callable[..., Any]) -> State:
     """The state of a compiled function, method or object. Raises KeyError for any other."""
     function = getattr(function, "__func__", function)
-    if isinstance(function, CompiledObject):
-        function = object.__getattribute__(function, "_call")
+    if type(function) is CompiledObject:
+        function = function._call
     return function.__globals__[STATE]
 
 
 class CompiledObject:
-    """A callable object whose calls are compiled; all attributes are the original's, to read and
-    to write."""
+    """A callable object whose calls are compiled; its class and all attributes are the original's,
+    to read and to write. `_orig_mod` is the original."""
+
+    __slots__ = ("__weakref__", "_call", "_orig_mod")
 
     def __init__(self, original: Any, call: Callable[..., Any]) -> None:
-        object.__setattr__(self, "_original", original)
+        object.__setattr__(self, "_orig_mod", original)
         object.__setattr__(self, "_call", call)
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        return type(self._orig_mod)
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return object.__getattribute__(self, "_call")(
-            object.__getattribute__(self, "_original"), *args, **kwargs
-        )
+        return self._call(self._orig_mod, *args, **kwargs)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(object.__getattribute__(self, "_original"), name)
+        return getattr(self._orig_mod, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        setattr(object.__getattribute__(self, "_original"), name, value)
+        setattr(self._orig_mod, name, value)
 
     def __delattr__(self, name: str) -> None:
-        delattr(object.__getattribute__(self, "_original"), name)
+        delattr(self._orig_mod, name)
 
     def __repr__(self) -> str:
-        return f"compiled({object.__getattribute__(self, '_original')!r})"
+        return f"compiled({self._orig_mod!r})"
+
+    def __copy__(self) -> CompiledObject:
+        return CompiledObject(copy.copy(self._orig_mod), self._call)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> CompiledObject:
+        return CompiledObject(copy.deepcopy(self._orig_mod, memo), self._call)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        raise TypeError("what is compiled cannot be pickled: pickle its _orig_mod instead")

@@ -19,7 +19,7 @@ from ..capture.binding import parameter_names
 from ..guards import Variant
 from ..guards.kinds import ATOMS, is_too_long
 from ..guards.replay import replay
-from ..tensor import Tensor
+from ..tensor.parameter import TENSORS
 from ..trace import GuardCheck, GuardRecord
 
 
@@ -139,7 +139,7 @@ def checks(variant: Variant, slots: tuple[Any, ...], call: int) -> Iterator[Guar
 
 def show_value(value: Any) -> str:
     """An argument in a word, without running code of the user's."""
-    if type(value) is Tensor:
+    if type(value) in TENSORS:
         return str(value.meta)
     shows = type(value) in ATOMS and not is_too_long(value)
     return repr(value) if shows else type(value).__name__

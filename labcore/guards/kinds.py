@@ -57,13 +57,13 @@ def tensor_match(
         f"type({home}) is {kind} and {home}.dtype is {dtype} and {home}.device is {device}"
         f" and {grad}{home}._requires_grad"
     )
-    wanted = (tensor.dtype, tensor.device, tensor.requires_grad)
+    wanted = (type(tensor), tensor.dtype, tensor.device, tensor.requires_grad)
     expected = f"{tensor.dtype.name} on {tensor.device}, requires_grad={int(tensor.requires_grad)}"
 
     def mismatch(value: Any) -> Mismatch:
-        dtype, device, grad = wanted
-        if type(value) is not Tensor:
-            return _tensor(name, "type", "Tensor", type(value).__name__)
+        cls, dtype, device, grad = wanted
+        if type(value) is not cls:
+            return _tensor(name, "type", cls.__name__, type(value).__name__)
         if value.dtype is not dtype:
             return _tensor(name, "dtype", dtype.title, value.dtype.title)
         if value.device is not device:

@@ -1,7 +1,8 @@
-"""Modules that hold modules: `Sequential`, `ModuleList`, `ModuleDict`.
+"""Modules that hold modules.
 
-In: modules.  Out: one module; its parts are named by their places, or their keys.
-Invariant: the parts are in one list (or dict) of the object, which loops of the user's go over.
+In: modules.  Out: one module that calls them in turn, or that only keeps them.
+Invariant: a child stands under its index, or its key, among the attributes, as in PyTorch: that is
+its name in `named_parameters` and in the `state_dict`.
 """
 
 from __future__ import annotations
@@ -12,98 +13,104 @@ from typing import Any
 from .module import Module
 
 
-class ModuleList(Module):
-    """A list of modules."""
-
-    def __init__(self, modules: Iterable[Module] | None = None) -> None:
-        super().__init__()
-        self._items: list[Module] = list(modules or ())
-
-    def _members(self) -> Iterator[tuple[str, Any]]:
-        yield from super()._members()
-        for place, module in enumerate(self._items):
-            yield str(place), module
-
-    def __iter__(self) -> Iterator[Module]:
-        return iter(self._items)
+class _Numbered(Module):
+    """Children "0", "1", ..."""
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self._modules())
 
-    def __getitem__(self, index: Any) -> Any:
-        found = self._items[index]
-        return type(self)(found) if isinstance(index, slice) else found
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._modules())
+
+    def __getitem__(self, index: int | slice) -> Any:
+        found: Any = self._modules()[index]
+        if not isinstance(index, slice):
+            return found
+        made = type(self)()
+        return made.extend([*found])
 
     def __setitem__(self, index: int, module: Module) -> None:
-        self._items[index] = module
+        setattr(self, str(range(len(self))[index]), _checked(self, module))
+
+    def _modules(self) -> list[Module]:
+        return [value for value in self.__dict__.values() if isinstance(value, Module)]
 
     def append(self, module: Module) -> Any:
-        self._items.append(module)
+        setattr(self, str(len(self)), _checked(self, module))
         return self
 
-    def extend(self, modules: Iterable[Module]) -> Any:
-        self._items.extend(modules)
+    def extend(self, modules: Iterable[Any]) -> Any:
+        for module in modules:
+            self.append(module)
         return self
 
-    def insert(self, index: int, module: Module) -> None:
-        self._items.insert(index, module)
 
-
-class Sequential(ModuleList):
-    """Modules, each called with what the one before it returned."""
+class Sequential(_Numbered):
+    """`Sequential(a, b, c)(x)` is `c(b(a(x)))`. A dict of modules gives them names."""
 
     def __init__(self, *modules: Any) -> None:
-        named = len(modules) == 1 and isinstance(modules[0], Mapping)
-        self._names = list(modules[0]) if named else None
-        super().__init__(modules[0].values() if named else modules)
-
-    def _members(self) -> Iterator[tuple[str, Any]]:
-        yield from Module._members(self)
-        for place, module in enumerate(self._items):
-            named = self._names is not None and place < len(self._names)
-            yield (self._names[place] if named and self._names else str(place)), module
-
-    def __getitem__(self, index: Any) -> Any:
-        found = self._items[index]
-        return Sequential(*found) if isinstance(index, slice) else found
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], Mapping):
+            for name, module in modules[0].items():
+                self.add_module(name, _checked(self, module))
+        else:
+            self.extend(modules)
 
     def forward(self, input: Any) -> Any:
-        for module in self._items:
+        for module in self:
             input = module(input)
         return input
 
 
+class ModuleList(_Numbered):
+    """A list of modules, whose parameters are its own."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__()
+        self.extend(modules)
+
+
 class ModuleDict(Module):
-    """Modules by name."""
+    """A dict of modules, whose parameters are its own."""
 
     def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
-        self._items: dict[str, Module] = dict(modules or {})
+        self.update(modules or {})
 
-    def _members(self) -> Iterator[tuple[str, Any]]:
-        yield from super()._members()
-        yield from self._items.items()
+    def update(self, modules: Mapping[str, Module]) -> None:
+        for name, module in modules.items():
+            self[name] = module
 
-    def __getitem__(self, key: str) -> Module:
-        return self._items[key]
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, _checked(self, module))
 
-    def __setitem__(self, key: str, module: Module) -> None:
-        self._items[key] = module
+    def __getitem__(self, name: str) -> Module:
+        return dict(self.items())[name]
 
-    def __contains__(self, key: object) -> bool:
-        return key in self._items
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._items)
+    def __delitem__(self, name: str) -> None:
+        delattr(self, name)
 
     def __len__(self) -> int:
-        return len(self._items)
+        return len(self.items())
 
-    def keys(self) -> Iterable[str]:
-        return self._items.keys()
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.keys())
 
-    def values(self) -> Iterable[Module]:
-        return self._items.values()
+    def __contains__(self, name: str) -> bool:
+        return name in self.keys()  # noqa: SIM118: it is its own mapping
 
-    def items(self) -> Iterable[tuple[str, Module]]:
-        return self._items.items()
+    def items(self) -> list[tuple[str, Module]]:
+        return [(name, v) for name, v in self.__dict__.items() if isinstance(v, Module)]
+
+    def keys(self) -> list[str]:
+        return [name for name, _ in self.items()]
+
+    def values(self) -> list[Module]:
+        return [module for _, module in self.items()]
+
+
+def _checked(owner: Module, module: Any) -> Module:
+    if not isinstance(module, Module):
+        kinds = type(module).__name__, type(owner).__name__
+        raise TypeError(f"{kinds[0]} is not a Module subclass, in {kinds[1]}")
+    return module

@@ -1,52 +1,34 @@
-"""`Module`: a function with parameters, and parts that are modules.
+"""`Module`: a function with parameters.
 
-In: attributes.  Out: the same attributes by name: parameters, buffers, submodules, state dicts.
-Invariant: what a module has is found among its ordinary attributes, in the order in which they were
-set: a tensor made by `Parameter` is a parameter, a module is a submodule, what `register_buffer`
-was told is a buffer. So a module is a plain object, to capture as well.
-PyTorch keeps three dictionaries beside the object and finds them in `__getattr__`. Left out: hooks,
-lazy and shared-memory modules.
+In: attributes, as they are assigned.  Out: parameters, buffers and children, found among them.
+Invariant: a module is an ordinary object. What it owns stands in its `__dict__` and nowhere else,
+so capture reads a weight as it reads any attribute, and guards nothing but that.
+In PyTorch parameters, buffers and children live in three dicts behind `__getattr__`; names, order
+and meanings are the same. Left out: hooks, devices.
 """
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeVar
 
 from ..dtypes import dtype as DType
-from ..tensor import Tensor, empty, no_grad
+from ..tensor import Tensor, no_grad
+from ..tensor.parameter import Parameter
 
-IncompatibleKeys = namedtuple("IncompatibleKeys", "missing_keys unexpected_keys")
-
-
-class _ParameterType(type):
-    """A parameter is a tensor with a mark, not a class of its own."""
-
-    def __instancecheck__(cls, value: Any) -> bool:
-        return isinstance(value, Tensor) and getattr(value, "_parameter", False)
-
-
-class Parameter(metaclass=_ParameterType):
-    """`Parameter(data)`: a leaf tensor over the same memory that modules and optimizers know."""
-
-    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Any:
-        made = (empty(0) if data is None else data).detach()
-        if requires_grad:
-            made.requires_grad_()
-        made._parameter = True
-        return made
+M = TypeVar("M", bound="Module")
+NO_BUFFERS: Mapping[str, bool] = MappingProxyType({})
 
 
 class Module:
-    """The base of all networks: subclass it, set parts in `__init__`, compute in `forward`."""
+    """Subclass it, assign parameters and modules in `__init__`, and write `forward`."""
 
-    training: bool
-    _buffers: dict[str, bool]  # name -> is it part of the state?
+    training: bool = True
+    _buffers: Mapping[str, bool] = NO_BUFFERS  # name: is it part of the state_dict?
 
     def __init__(self) -> None:
-        self.training = True
-        self._buffers = {}
+        """Nothing to prepare: subclasses call it as they do in PyTorch."""
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
         raise NotImplementedError(
@@ -56,200 +38,261 @@ class Module:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         return self.forward(*args, **kwargs)
 
-    # ---- parts ----
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Raises TypeError where a parameter would silently become an ordinary tensor."""
+        if isinstance(value, Tensor) and not isinstance(value, Parameter):
+            if isinstance(self.__dict__.get(name), Parameter):
+                raise TypeError(
+                    f"cannot assign a Tensor as parameter {name!r} (Parameter or None expected): "
+                    f"wrap it in Parameter, or write self.{name}.data = ..."
+                )
+        object.__setattr__(self, name, value)
 
-    def _members(self) -> Iterator[tuple[str, Any]]:
-        """All that may be a part, by name."""
-        yield from vars(self).items()
+    # ---- what it owns ----
+
+    def register_parameter(self, name: str, param: Parameter | None) -> None:
+        """The same as assigning it."""
+        setattr(self, _new_name(self, name), param)
+
+    def register_module(self, name: str, module: Module | None) -> None:
+        """The same as assigning it."""
+        setattr(self, _new_name(self, name), module)
+
+    add_module = register_module
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """A tensor that belongs to the module's state and that no optimizer changes.
+
+        persistent: is it in the `state_dict`?
+        """
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign a {type(tensor).__name__} object to buffer {name!r} (Tensor or "
+                f"None required)"
+            )
+        setattr(self, _new_name(self, name), tensor)
+        object.__setattr__(self, "_buffers", {**self._buffers, name: persistent})
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        for name, value in self._members():
-            if isinstance(value, Module):
+        """(name, module) of the direct children, each module once."""
+        seen: set[int] = set()
+        for name, value in self.__dict__.items():
+            if isinstance(value, Module) and id(value) not in seen:
+                seen.add(id(value))
                 yield name, value
 
     def children(self) -> Iterator[Module]:
         for _, module in self.named_children():
             yield module
 
-    def named_modules(
-        self, memo: set[int] | None = None, prefix: str = ""
-    ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once."""
-        memo = set() if memo is None else memo
-        if id(self) in memo:
-            return
-        memo.add(id(self))
-        yield prefix, self
-        for name, child in self.named_children():
-            yield from child.named_modules(memo, f"{prefix}.{name}" if prefix else name)
+    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
+        """This module (under `prefix`) and all below it, each once, parents first."""
+        seen: set[int] = set()
+        for name, module in _walk(self, prefix):
+            if id(module) not in seen:
+                seen.add(id(module))
+                yield name, module
 
     def modules(self) -> Iterator[Module]:
         for _, module in self.named_modules():
             yield module
 
-    def _named(
-        self, belongs: Callable[[Module, str, Any], bool], prefix: str, recurse: bool
-    ) -> Iterator[tuple[str, Tensor]]:
-        seen: set[int] = set()
-        for path, module in self.named_modules(prefix=prefix) if recurse else [(prefix, self)]:
-            for name, value in module._members():
-                if belongs(module, name, value) and id(value) not in seen:
-                    seen.add(id(value))
-                    yield f"{path}.{name}" if path else name, value
-
     def named_parameters(
         self, prefix: str = "", recurse: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        return self._named(lambda _, name, value: isinstance(value, Parameter), prefix, recurse)
+    ) -> Iterator[tuple[str, Parameter]]:
+        """(dotted name, parameter), each parameter once though several modules share it."""
+        yield from _once(self, prefix, recurse, _own_parameters)  # type: ignore[misc]
 
-    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
+    def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
         for _, parameter in self.named_parameters(recurse=recurse):
             yield parameter
 
     def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        return self._named(
-            lambda module, name, value: name in module._buffers and value is not None,
-            prefix,
-            recurse,
-        )
+        """(dotted name, buffer), each buffer once."""
+        yield from _once(self, prefix, recurse, _own_buffers)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         for _, buffer in self.named_buffers(recurse=recurse):
             yield buffer
 
-    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """A tensor that belongs to the module and is not trained."""
-        self._buffers[name] = persistent
-        setattr(self, name, tensor)
+    def get_submodule(self, target: str) -> Module:
+        """The module of a dotted name, this one for "". Raises AttributeError."""
+        module: Any = self
+        for name in target.split(".") if target else ():
+            module = module.__dict__.get(name)
+            if not isinstance(module, Module):
+                raise AttributeError(f"{type(self).__name__} has no module {target!r}")
+        return module
 
-    def register_parameter(self, name: str, param: Tensor | None) -> None:
-        setattr(self, name, param)
+    # ---- what is done with it ----
 
-    def add_module(self, name: str, module: Module | None) -> None:
-        setattr(self, name, module)
+    def apply(self: M, function: Callable[[Module], Any]) -> M:
+        """function(module) for all below and then for this one."""
+        for child in self.children():
+            child.apply(function)
+        function(self)
+        return self
 
-    # ---- modes ----
-
-    def train(self, mode: bool = True) -> Any:
-        """Dropout drops and batch norms learn in training, of this module and all below it."""
+    def train(self: M, mode: bool = True) -> M:
+        """Dropout drops, or with `mode=False` does not."""
+        if not isinstance(mode, bool):
+            raise ValueError("training mode is expected to be boolean")
         for module in self.modules():
             module.training = mode
         return self
 
-    def eval(self) -> Any:
+    def eval(self: M) -> M:
         return self.train(False)
 
-    def requires_grad_(self, requires_grad: bool = True) -> Any:
+    def requires_grad_(self: M, requires_grad: bool = True) -> M:
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
+        """Forget the gradients, or fill them with zeros."""
         for parameter in self.parameters():
-            if set_to_none:
-                parameter.grad = None
-            elif parameter.grad is not None:
-                parameter.grad.zero_()
+            if parameter.grad is not None:
+                parameter.grad = None if set_to_none else parameter.grad.detach() * 0
 
-    def apply(self, fn: Callable[[Module], Any]) -> Any:
-        """`fn` of each module, this one last."""
-        for child in self.children():
-            child.apply(fn)
-        fn(self)
+    def to(self: M, dtype: DType) -> M:
+        """Parameters and buffers of a floating point dtype become `dtype`, in place.
+
+        Raises TypeError for a dtype that is none.
+        """
+        if not isinstance(dtype, DType) or not dtype.is_floating_point:
+            raise TypeError(f"Module.to only accepts floating point dtypes, but got {dtype}")
+        for tensor in [*self.parameters(), *self.buffers()]:
+            if tensor.dtype.is_floating_point:
+                tensor.data = tensor.detach().to(dtype)
         return self
 
-    # ---- types ----
+    def float(self: M) -> M:
+        return self.to(_by_name("float32"))
 
-    def to(self, dtype: DType | str | None = None) -> Any:
-        """Floating point parameters and buffers in another type; they are new tensors."""
-        if isinstance(dtype, DType):
-            for module in self.modules():
-                for name, value in list(module._members()):
-                    if isinstance(value, Tensor) and value.dtype.is_floating_point:
-                        module._put(name, _converted(value, dtype))
-        return self
+    def double(self: M) -> M:
+        return self.to(_by_name("float64"))
 
-    def _put(self, name: str, value: Tensor) -> None:
-        setattr(self, name, value)
+    # ---- its state ----
 
-    def float(self) -> Any:
-        from .. import float32
+    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
+        """{dotted name: tensor}, over the very memory of the parameters and persistent buffers."""
+        found: dict[str, Tensor] = {}
+        for path, module in _walk(self, prefix.removesuffix(".")):
+            for name, tensor in (*_own_parameters(module), *_own_buffers(module)):
+                if module._buffers.get(name, True):
+                    found[f"{path}.{name}" if path else name] = tensor.detach()
+        return found
 
-        return self.to(float32)
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> LoadedKeys:
+        """Copy the tensors of a `state_dict()` into this module's own.
 
-    def double(self) -> Any:
-        from .. import float64
-
-        return self.to(float64)
-
-    # ---- state ----
-
-    def _state(self) -> Iterator[tuple[str, Any]]:
-        """Parameters, then buffers that persist, of each module in turn."""
-        for path, module in self.named_modules():
-            start = f"{path}." if path else ""
-            members = list(module._members())
-            yield from ((start + n, v) for n, v in members if isinstance(v, Parameter))
-            yield from (
-                (start + n, v) for n, v in members if module._buffers.get(n) and v is not None
-            )
-
-    def state_dict(self) -> dict[str, Tensor]:
-        """All tensors that make up the module by name; they share its memory."""
-        return {name: value.detach() for name, value in self._state()}
-
-    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> Any:
-        """Copy these values in. Raises RuntimeError for shapes that do not fit, and, unless not
-        `strict`, for names that are missing or not expected."""
-        own = dict(self._state())
+        strict: every name must be there, and no other. Raises RuntimeError, with all that does not
+        fit; then nothing was copied.
+        """
+        own = self.state_dict()
         missing = [name for name in own if name not in state_dict]
         unexpected = [name for name in state_dict if name not in own]
-        wrong = _misfits(own, state_dict)
+        problems = [
+            f"size mismatch for {name}: copying a param with shape {state_dict[name].shape} from "
+            f"checkpoint, the shape in current model is {tensor.shape}."
+            for name, tensor in own.items()
+            if name in state_dict and state_dict[name].shape != tensor.shape
+        ]
         if strict and unexpected:
-            names = ", ".join(f'"{n}"' for n in unexpected)
-            wrong.insert(0, f"Unexpected key(s) in state_dict: {names}. ")
+            problems.insert(0, f"Unexpected key(s) in state_dict: {_quoted(unexpected)}. ")
         if strict and missing:
-            names = ", ".join(f'"{n}"' for n in missing)
-            wrong.insert(0, f"Missing key(s) in state_dict: {names}. ")
-        if wrong:
-            lines = "\n\t".join(wrong)
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{lines}"
-            )
+            problems.insert(0, f"Missing key(s) in state_dict: {_quoted(missing)}. ")
+        if problems:
+            told = "".join(f"\n\t{problem}" for problem in problems)
+            raise RuntimeError(f"Error(s) in loading state_dict for {type(self).__name__}:{told}")
         with no_grad():
             for name, tensor in own.items():
                 if name in state_dict:
                     tensor.copy_(state_dict[name])
-        return IncompatibleKeys(missing, unexpected)
+        return LoadedKeys(missing, unexpected)
 
-    # ---- how it looks ----
+    # ---- how it is shown ----
 
     def extra_repr(self) -> str:
+        """The line of `repr` about this module's own settings."""
         return ""
 
     def __repr__(self) -> str:
-        parts = [f"({name}): {_indented(repr(child))}" for name, child in self.named_children()]
-        extra = self.extra_repr()
-        if not parts:
-            return f"{type(self).__name__}({extra})"
-        lines = "\n  ".join([*([extra] if extra else []), *parts])
-        return f"{type(self).__name__}(\n  {lines}\n)"
+        lines = [f"({name}): {_indented(repr(child))}" for name, child in _all_children(self)]
+        extra, title = self.extra_repr(), type(self).__name__
+        if not lines:
+            return f"{title}({extra})"
+        body = "\n  ".join([*([extra] if extra else []), *lines])
+        return f"{title}(\n  {body}\n)"
 
 
-def _converted(value: Tensor, dtype: DType) -> Tensor:
-    made = value.detach().to(dtype)
-    return Parameter(made, value.requires_grad) if isinstance(value, Parameter) else made
+class LoadedKeys(NamedTuple):
+    """What `load_state_dict` did not find."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
 
 
-def _misfits(own: Mapping[str, Tensor], given: Mapping[str, Tensor]) -> list[str]:
-    return [
-        f"size mismatch for {name}: copying a param with shape torch.Size("
-        f"{list(given[name].shape)}) from checkpoint, the shape in current model is torch.Size("
-        f"{list(tensor.shape)})."
-        for name, tensor in own.items()
-        if name in given and given[name].shape != tensor.shape
-    ]
+def _new_name(module: Module, name: str) -> str:
+    if not isinstance(name, str):
+        raise TypeError(f"a name should be a string. Got {type(name).__name__}")
+    if not name or "." in name:
+        raise KeyError(f'a name can\'t contain "." or be empty, got {name!r}')
+    if hasattr(module, name) and name not in module.__dict__:
+        raise KeyError(f"attribute {name!r} already exists")
+    return name
+
+
+def _all_children(module: Module) -> Iterator[tuple[str, Module]]:
+    for name, value in module.__dict__.items():
+        if isinstance(value, Module):
+            yield name, value
+
+
+def _walk(module: Module, path: str) -> Iterator[tuple[str, Module]]:
+    """It and all below by every way there, parents first."""
+    yield path, module
+    for name, child in _all_children(module):
+        yield from _walk(child, f"{path}.{name}" if path else name)
+
+
+def _own_parameters(module: Module) -> Iterator[tuple[str, Tensor]]:
+    for name, value in module.__dict__.items():
+        if isinstance(value, Parameter):
+            yield name, value
+
+
+def _own_buffers(module: Module) -> Iterator[tuple[str, Tensor]]:
+    for name in module._buffers:
+        value = module.__dict__.get(name)
+        if isinstance(value, Tensor):
+            yield name, value
+
+
+def _once(
+    module: Module,
+    prefix: str,
+    recurse: bool,
+    owned: Callable[[Module], Iterator[tuple[str, Tensor]]],
+) -> Iterator[tuple[str, Tensor]]:
+    seen: set[int] = set()
+    for path, part in _walk(module, prefix) if recurse else [(prefix, module)]:
+        for name, tensor in owned(part):
+            if id(tensor) not in seen:
+                seen.add(id(tensor))
+                yield f"{path}.{name}" if path else name, tensor
+
+
+def _quoted(names: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in names)
 
 
 def _indented(text: str) -> str:
     return text.replace("\n", "\n  ")
+
+
+def _by_name(name: str) -> DType:
+    from ..dtypes import BY_NAME
+
+    return BY_NAME[name]

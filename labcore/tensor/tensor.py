@@ -55,7 +55,6 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         "_grad",
         "_layout",
         "_output_number",
-        "_parameter",
         "_pointer",
         "_requires_grad",
         "_storage",
@@ -81,7 +80,6 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     _stride: tuple[int, ...]
     _requires_grad: bool
     _grad: Tensor | None
-    _parameter: bool  # set on what `nn.Parameter` made
     _output_number: int  # set with grad_fn
     _base: Tensor | None
     _view: tuple[tuple[Step, ...], bool]  # set with _base: the way from there, and was it recorded?
@@ -235,7 +233,6 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         if id(self) not in memo:
             other = wrap(self.array.copy(order="K"))
             other._requires_grad, other._grad = self._requires_grad, copy.deepcopy(self._grad, memo)
-            other._parameter = getattr(self, "_parameter", False)
             memo[id(self)] = other
         return memo[id(self)]
 
@@ -244,7 +241,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
             raise RuntimeError(
                 "cannot pickle a tensor with a history; pickle tensor.detach() instead"
             )
-        return _restored, (self.array, self._requires_grad, getattr(self, "_parameter", False))
+        return _restored, (self.array, self._requires_grad)
 
 
 missing.install(Tensor)
@@ -314,9 +311,9 @@ def to_inference(tensor: Tensor) -> None:
     tensor._storage = Storage(tensor.array, inference=True)
 
 
-def _restored(array: np.ndarray, requires_grad: bool, parameter: bool = False) -> Tensor:
+def _restored(array: np.ndarray, requires_grad: bool) -> Tensor:
     tensor = wrap(array)
-    tensor._requires_grad, tensor._parameter = requires_grad, parameter
+    tensor._requires_grad = requires_grad
     return tensor
 
 

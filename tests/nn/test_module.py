@@ -37,10 +37,12 @@ def test_names_of_parameters_and_buffers():
     assert list(tied.state_dict()) == ["steps", "first.weight", "second.weight", "second.bias"]
 
 
-def test_a_parameter_is_a_tensor_with_a_mark():
+def test_a_parameter_is_a_tensor_of_its_own_type():
     data = torch.ones(2)
     parameter = nn.Parameter(data)
-    assert type(parameter) is torch.Tensor and isinstance(parameter, nn.Parameter)
+    assert isinstance(parameter, torch.Tensor) and type(parameter) is nn.Parameter
+    assert type(parameter * 2) is torch.Tensor
+    assert repr(parameter).startswith("Parameter containing:\ntensor([1., 1.]")
     assert parameter.requires_grad and parameter.is_leaf and not data.requires_grad
     assert not isinstance(data, nn.Parameter) and not isinstance(parameter * 2, nn.Parameter)
     assert not nn.Parameter(data, requires_grad=False).requires_grad
