@@ -13,7 +13,7 @@ export const SAVE_WORDS = {
   partition_min_cut: ["min-cut", "最小割"],
   saved_bytes: ["saved for backward", "为反向保存"],
   of_default: ["/ {bytes} by default", "/ 默认 {bytes}"],
-  operators_again: ["operators run again", "个算子再算一次"],
+  operators_again: ["operators run again", "个运算再算一次"],
   operations_again: ["extra operations", "次额外运算"],
   memory_budget: ["memory budget", "内存预算"],
   fewer_bytes: ["fewer bytes", "更少字节"],
