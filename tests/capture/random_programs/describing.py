@@ -22,6 +22,7 @@ from labcore.tensor.storage import Storage
 
 PLAIN = (int, bool, str, bytes, complex, range, type(None), type(...), type(NotImplemented))
 NUMBER = re.compile(r"\d+\.\d+(?:e[-+]\d+)?")
+NODE = re.compile(r"which is output \d+ of \w+")
 ADDRESS = re.compile(r"0x[0-9a-f]+")
 
 
@@ -60,8 +61,9 @@ class Describer:
         return kind.__name__, number, self._parts(kind, value)
 
     def text(self, text: str) -> str:
-        """Without addresses; with numbers as far as they must be equal."""
-        text = ADDRESS.sub("0x", text)
+        """Without addresses, and without the names of derivatives, which of a graph are others;
+        with numbers as far as they must be equal."""
+        text = NODE.sub("which is an output", ADDRESS.sub("0x", text))
         return text if self.exact else NUMBER.sub(lambda m: f"{float(m[0]):.4g}", text)
 
     def number(self, value: float) -> Any:
