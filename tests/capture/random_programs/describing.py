@@ -34,6 +34,7 @@ class Describer:
         self.numbers: dict[int, int] = {}
         self.kept: list[Any] = []  # so that no two objects have one id
         self.shown: set[int] = set()
+        self.gradients: set[int] = set()  # storages of them
 
     def start(self) -> None:
         """A new look: what an object contains is told once a look."""
@@ -114,8 +115,17 @@ class Describer:
             (value.requires_grad, value.is_leaf, value.storage_offset()),
             repr(numbers),
             self(value.untyped_storage()),
-            None if value.grad is None else self(value.grad),
+            self._gradient(value.grad),
         )
+
+    def _gradient(self, value: Tensor | None) -> Any:
+        """The tape keeps a gradient that nobody else holds, and copies another: by chance."""
+        if value is not None:
+            self.gradients.add(id(value.untyped_storage()))
+        return None if value is None else self(value)
+
+    def version(self, storage: Storage) -> int | None:
+        return None if id(storage) in self.gradients else storage.version
 
     def _class(self, value: type) -> Any:
         if value.__module__ != self.path:
@@ -218,7 +228,7 @@ CONTAINERS: dict[type, Any] = {
     collections.Counter: _pairs,
     collections.OrderedDict: _pairs,
     slice: lambda describe, value: repr(value),
-    Storage: lambda describe, value: value.version,
+    Storage: lambda describe, value: describe.version(value),
 }
 HOLDERS: tuple[Any, ...] = (list, tuple, dict, set, str, int, float)
 BUILTIN = (types.BuiltinFunctionType, types.MethodWrapperType, Op)
