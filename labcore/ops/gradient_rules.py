@@ -6,12 +6,12 @@ In: nothing; importing it fills `Op.derivatives`.  How a rule is written and rea
 
 from __future__ import annotations
 
-from math import inf, log, nan, pi, sqrt
+from math import inf, log, nan, pi, prod, sqrt
 from typing import Any
 
 from ..shapes import number_like
 from . import composites, inplace, joining, linear, views  # noqa: F401  whose rules these are
-from .derivatives import derivative
+from .derivatives import derivative, meta_of
 from .op import Table
 from .reductions import reduced_axes
 
@@ -302,6 +302,12 @@ def _matmul_input(grad: Any, other: Any, input_meta: Any, other_meta: Any) -> An
     return ops.squeeze(found, -2) if input_meta.ndim == 1 else found
 
 
+def _rows(tensor: Any) -> Any:
+    """A batch of matrices as one, of all their rows."""
+    shape = meta_of(tensor).shape
+    return ops.reshape(tensor, (prod(shape[:-1]), shape[-1]))
+
+
 def _matmul_other(grad: Any, input: Any, input_meta: Any, other_meta: Any) -> Any:
     """input^T @ grad, with a vector made a row or a column for the while."""
     if input_meta.ndim == 1:
@@ -310,6 +316,8 @@ def _matmul_other(grad: Any, input: Any, input_meta: Any, other_meta: Any) -> An
         return ops.mul(ops.unsqueeze(grad, -2), ops.unsqueeze(input, -1))
     if other_meta.ndim == 1:
         grad = ops.unsqueeze(grad, -1)
+    if other_meta.ndim <= 2 and input_meta.ndim > 2:  # of a batch all rows at once
+        input, grad = _rows(input), _rows(grad)
     found = ops.matmul(ops.transpose(input, -2, -1), grad)
     return ops.squeeze(found, -1) if other_meta.ndim == 1 else found
 

@@ -96,9 +96,14 @@ _C_NAMES = {
 
 
 def _matmul_kernel(input: ndarray, other: ndarray) -> ndarray:
+    """A batch times one matrix is one product of all its rows: numpy would make one of each."""
     out = empty(_matmul(meta_of(input), meta_of(other)))
     with np.errstate(all="ignore"):
-        out[...] = np.matmul(input, other)
+        if input.ndim > 2 and other.ndim <= 2 and out.size and input.size:
+            rows = input.reshape(-1, input.shape[-1])
+            np.matmul(rows, other, out=out.reshape(len(rows), *other.shape[1:]))
+        else:
+            out[...] = np.matmul(input, other)
     return out
 
 

@@ -97,6 +97,7 @@ CASES += [
     ("slice_scatter", (CUBE, CUBE[:, ::2] + 1, 1, None, None, 2), {}),
     ("copy", (SPREAD, ROW), {}),
     ("_with_history", (SPREAD, OTHER), {}),
+    ("_data", (SPREAD,), {}),
     ("to", (SPREAD, dtypes.float64), {}),
     ("_to_copy", (SPREAD, dtypes.float64), {}),
 ]
