@@ -71,7 +71,7 @@ class WouldRaise(Exception):
     ) -> None:
         self.error, self.exact, self.variable, self.again = error, exact, variable, again
         self.origin: Origin | None = None
-        super().__init__(repr(error) if variable is None else variable.kind)
+        super().__init__(type(error).__name__ if variable is None else variable.kind)
 
     def let_go(self) -> None:
         """Keep nothing of the call's values: only what is raised, in words."""

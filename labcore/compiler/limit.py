@@ -35,12 +35,15 @@ def limit_text(point: Point, slots: tuple[Any, ...]) -> str:
     code = function.__code__
     place = "" if not point.key else f", in the region {point.title},"
     what = "calls that fit none of them run" if not point.key else "what fits none of them runs"
+    then = f"{what} eagerly from now on"
+    if point.state.options.fullgraph:
+        then = "this call fits none of them, and under fullgraph=True none runs eagerly"
     count = f"{point.cache.limit} variant{'s' if point.cache.limit > 1 else ''}"
     first = Origin(code.co_filename, code.co_firstlineno)
     file = first.file_name if first.file_name == "cell" else first.file
     text = (
         f"{function.__qualname__} ({file}:{first.line}) has{place} "
-        f"{count}, the recompile limit; {what} eagerly from now on.\n"
+        f"{count}, the recompile limit; {then}.\n"
     )
     answer = failure(point.cache.variants[0], slots)
     guard, mismatch = (None, None) if answer is None else (answer.guard, answer.mismatch)

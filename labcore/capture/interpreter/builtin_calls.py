@@ -243,7 +243,7 @@ def _reversed(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Varia
 def _iter(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Call | None:
     if len(args) == 2 and not kwargs:
         return inlined(iterators.called_until, args, kwargs)
-    if len(args) != 1:
+    if len(args) != 1 or kwargs:
         raise Break("unknown-call", name="iter() with such arguments")
     ask_iterator(vm, args[0], push)
     return None

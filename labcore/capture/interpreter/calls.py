@@ -41,6 +41,7 @@ from .core import Interpreter
 from .enums import call_enum, is_enum
 from .exception_values import is_exception_class
 from .exceptions import make_exception
+from .fitting import fit_builtin
 from .fold import python_value
 from .generators import generator_method
 from .instances import TYPE_CALL, call_class, create, makes_instances
@@ -169,6 +170,7 @@ def _call_constant(
     else:
         from .protocols import protocol_of  # late: its families of instructions call functions
 
+        fit_builtin(function, args, kwargs)
         protocol = protocol_of(vm, function, args, kwargs)
         if protocol is None:
             return False

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 
 from ..breaks import Break
 from ..variables import Constant, Variable
 from .core import Interpreter
+from .fitting import fit
 
 NONE = Constant(None)  # an argument that was not given
 Args = list[Variable]
@@ -23,10 +23,7 @@ def by_rule(
     method = methods.get(name)
     if method is None:
         raise Break("unknown-call", name=f"{owner.kind}.{name}()")
-    try:
-        inspect.signature(method).bind(vm, owner, *args, **kwargs)
-    except TypeError:
-        raise Break("unknown-call", name=f"{owner.kind}.{name}() with such arguments") from None
+    fit(f"{owner.kind}.{name}", method, [vm, owner, *args], kwargs)
     return method(vm, owner, *args, **kwargs)
 
 

@@ -41,7 +41,7 @@ from .equality import CONTAINERS, spelled_out
 from .fold import folded, is_plain
 from .identity import same
 from .searching import equality, is_in, ordering
-from .sets import set_assign, set_comparison, set_operator
+from .sets import set_assign, set_comparison, set_operator, sought
 from .table import opcode
 from .unwinding import stop_iteration_error
 
@@ -286,7 +286,7 @@ def contains(vm: Interpreter, container: Variable, item: Variable) -> bool | Non
     if isinstance(container, ViewVariable) and container.name == "keys":
         return vm.looker.has_key(container.owner, key_of(vm, item))
     if isinstance(container, SetVariable):
-        return vm.looker.is_member(container, key_of(vm, item))
+        return vm.looker.is_member(container, sought(vm, item))
     if isinstance(container, TensorVariable):
         raise Break("data-dependent-branch")
     value = vm.look(item)

@@ -12,17 +12,16 @@ import builtins
 import copy
 import functools
 import importlib
-import inspect
 import itertools
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
-from ..breaks import Break
 from ..callables import means
 from ..frame import POLYFILLS
 from ..polyfills import copies, iterators, methods, reductions, searches, selections, sorting
 from ..variables import Call, Constant, FunctionVariable, Variable
+from .fitting import fit
 
 # Modules that define everything in Python first, and then take what C has of it.
 HAVE_TWINS = {"_operator": "operator", "_heapq": "heapq", "_bisect": "bisect"}
@@ -94,10 +93,7 @@ def as_variable(function: Any) -> FunctionVariable:
 def inlined(function: Any, args: list[Variable], kwargs: dict[str, Variable]) -> Call:
     """A call of the polyfill. Raises Break for one that does not fit its parameters: CPython then
     says what is wrong with it."""
-    try:
-        inspect.signature(function).bind(*args, **kwargs)
-    except TypeError:
-        raise Break("unknown-call", name=f"{function.__name__}() with such arguments") from None
+    fit(function.__name__, function, args, kwargs)
     return Call(as_variable(function), args, kwargs)
 
 

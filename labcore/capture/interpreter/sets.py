@@ -124,6 +124,8 @@ def set_method(
     vm: Interpreter, owner: SetVariable, name: str, args: Args, kwargs: Kwargs
 ) -> Variable:
     """owner.name(*args, **kwargs)."""
+    if kwargs:
+        raise Break("unknown-call", name=f"set.{name}() with such arguments")
     if name in COMBINED:
         return _combined(vm, owner, name, args)
     if name in IN_PLACE:
@@ -250,13 +252,21 @@ def _add(vm: Interpreter, owner: SetVariable, item: Variable) -> Variable:
     return Constant(None)
 
 
+def sought(vm: Interpreter, item: Variable) -> Any:
+    """The key of what is looked for in a set. Raises Break for a set: CPython then looks for a
+    frozenset that equals it."""
+    if isinstance(vm.look(item), SetVariable):
+        raise Break("operation", what="a set that is looked for in a set")
+    return key_of(vm, item)
+
+
 def _discard(vm: Interpreter, owner: SetVariable, item: Variable) -> Variable:
-    vm.looker.take_out(owner, key_of(vm, item))
+    vm.looker.take_out(owner, sought(vm, item))
     return Constant(None)
 
 
 def _remove(vm: Interpreter, owner: SetVariable, item: Variable) -> Variable:
-    key = key_of(vm, item)
+    key = sought(vm, item)
     if not vm.looker.is_member(owner, key):
         raise WouldRaise(KeyError(held(key)), exact=not isinstance(key, Variable))
     vm.looker.take_out(owner, key)

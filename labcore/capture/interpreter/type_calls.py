@@ -6,6 +6,7 @@ Invariant: only exact answers: a class that decides by its own code, or a metacl
 from __future__ import annotations
 
 import abc
+import operator
 import sys
 
 from ...guards import kinds
@@ -27,6 +28,7 @@ from ..variables import (
 from .builtin_calls import Args, rule
 from .core import Interpreter
 from .fold import python_value
+from .identity import same
 from .polyfilled import inlined
 from .type_of import type_of as type_of
 
@@ -101,12 +103,30 @@ def _callable(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Varia
     return Constant(vm.classes.entry(type_of(vm, value), "__call__") is not None)
 
 
+def _name(vm: Interpreter, variable: Variable) -> str:
+    """An attribute's name."""
+    name = python_value(vm, variable)
+    if not isinstance(name, str):
+        raise Break("operation", what="an attribute's name that is no text")
+    return name
+
+
 @rule(getattr)
 def _getattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
-    name = python_value(vm, args[1])
+    name = _name(vm, args[1])
     if len(args) == 3 and not has_attribute(vm, args[0], name):
         return args[2]
     return find(vm, args[0], name)
+
+
+@rule(operator.is_)
+def _is(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    return Constant(same(vm, *args))
+
+
+@rule(operator.is_not)
+def _is_not(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    return Constant(not same(vm, *args))
 
 
 @rule(vars)
@@ -118,17 +138,17 @@ def _vars(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable 
 
 @rule(setattr)
 def _setattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
-    return set_attribute(vm, args[0], python_value(vm, args[1]), args[2]) or Constant(None)
+    return set_attribute(vm, args[0], _name(vm, args[1]), args[2]) or Constant(None)
 
 
 @rule(delattr)
 def _delattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
-    return set_attribute(vm, args[0], python_value(vm, args[1]), None) or Constant(None)
+    return set_attribute(vm, args[0], _name(vm, args[1]), None) or Constant(None)
 
 
 @rule(hasattr)
 def _hasattr(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    return Constant(has_attribute(vm, args[0], python_value(vm, args[1])))
+    return Constant(has_attribute(vm, args[0], _name(vm, args[1])))
 
 
 @rule(copies.is_atom)
