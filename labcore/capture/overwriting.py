@@ -9,10 +9,8 @@ synthetic base; here that is the base which they have.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from ..graph import Node
 from ..guards import Source, kinds
@@ -78,14 +76,17 @@ def finish(memory: Memory, looker: Looker, shared: Shared) -> None:
 
     Raises Break, at the step of the first write, where it would; SharedMemory where it would not if
     the inputs were read in another way."""
+    overwritten = [(root, memory.input(root), how) for root, _, _, how in memory.overwritten()]
+    if not overwritten:
+        return
     records = mode.grad and any(tensor.meta.requires_grad for tensor in looker.tensors)
-    separate = versions_apart if records else apart
-    for root, _, _, recorded in memory.overwritten():
-        written = memory.input(root)
+    tensors = [tensor for tensor in looker.tensors if tensor.node is not None]
+    places = _places(tensors, [written for _, written, _ in overwritten], records)
+    are_apart = apart(places, *(tensor.value for tensor in tensors))
+    for root, written, recorded in overwritten:
         step = memory.writes[root][0]
-        others = [t for t in looker.tensors if t.node is not None and memory_of(t.node) is not root]
         taken = root not in memory.tape_saw or takes_writes(written.value, recorded)
-        close = [t for t in others if not separate(written.value, t.value)]
+        close = [] if are_apart else _close(written, tensors, records)
         if not taken or close:
             _read_otherwise(shared, looker, written, close)
             stop = Break("inplace-operator", name="of an input", pure="add")
@@ -95,8 +96,26 @@ def finish(memory: Memory, looker: Looker, shared: Shared) -> None:
             looker.recordable(written, step)
         if root in memory.tape_saw:
             _guard_takes_writes(looker, written, recorded)
-        if others:
-            _guard_apart(looker, written, others, separate)
+    if len(tensors) > 1:
+        _guard_apart(looker, tensors, places)
+
+
+def _places(
+    tensors: list[TensorVariable], written: list[TensorVariable], records: bool
+) -> Places:
+    """Tensors that are read as views of one input are one memory, which is written as a whole."""
+    roots = [memory_of(tensor.node) for tensor in tensors if tensor.node is not None]
+    numbers = {root: number for number, root in enumerate(dict.fromkeys(roots))}
+    places = frozenset(n for n, tensor in enumerate(tensors) if tensor in written)
+    return Places(tuple([numbers[root] for root in roots]), places, records)
+
+
+def _close(
+    written: TensorVariable, tensors: list[TensorVariable], records: bool
+) -> list[TensorVariable]:
+    """The others that are not apart from this one."""
+    pairs = [(t, _places([written, t], [written], records)) for t in tensors]
+    return [t for t, places in pairs if not apart(places, written.value, t.value)]
 
 
 def _read_otherwise(
@@ -166,19 +185,15 @@ def _guard_shared(looker: Looker, source: Source, home: str, code: str, words: s
     )
 
 
-def _guard_apart(
-    looker: Looker,
-    written: TensorVariable,
-    others: list[TensorVariable],
-    separate: Callable[..., bool],
-) -> None:
-    assert written.source is not None
-    name, homes = written.source.name, ", ".join(t.home for t in others)
-    words = f"{name!r} is written, and shares memory with another tensor now"
-    code = f"{separate.__name__}({written.home}, {homes})"
-    expected = "memory of its own"
+def _guard_apart(looker: Looker, tensors: list[TensorVariable], places: Places) -> None:
+    sources = [tensors[n].source for n in sorted(places.written)]
+    name = ", ".join(source.name for source in sources if source is not None)
+    home = tensors[min(places.written)].home
+    words = f"what is written of {name} shares memory with another tensor now"
+    known, homes = looker.builder.constant(places, "places"), ", ".join(t.home for t in tensors)
+    code, expected = f"apart({known}, {homes})", "memory of its own"
     looker.builder.add(
-        kinds.condition("NO_TENSOR_ALIASING", name, code, written.home, expected, words, None)
+        kinds.condition("NO_TENSOR_ALIASING", name, code, home, expected, words, None)
     )
 
 
@@ -201,16 +216,54 @@ def takes_writes(tensor: Tensor, recorded: bool) -> bool:
     return tensor._view[1] and not (base._requires_grad and base.grad_fn is None)
 
 
-def apart(written: Tensor, *others: Tensor) -> bool:
-    """Does no other tensor show any of the memory of the one that is written?"""
-    array = written.array
-    return not any(np.may_share_memory(array, other.array) for other in others)
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Of some tensors in a row: the number of each one's memory; which of them are written; and
+    whether the tape is asked, for which a write to a storage is one to each tensor of it."""
+
+    memories: tuple[int, ...]
+    written: frozenset[int]
+    records: bool
 
 
-def versions_apart(written: Tensor, *others: Tensor) -> bool:
-    """The same, and would the tape not take the write for one to another tensor?"""
-    storage = storage_of(written)
-    return not any(storage is other._storage for other in others) and apart(written, *others)
+def apart(places: Places, *tensors: Tensor) -> bool:
+    """Does no tensor reach into the memory of another one that is written, from its first element
+    to its last? In the order of their addresses: each is compared with its neighbours only."""
+    if places.records and not _versions_apart(places, tensors):
+        return False
+    ahead: list[int] = []  # those that begin before the next one, and may reach into it
+    for start, number in sorted((t.data_ptr(), n) for n, t in enumerate(tensors) if t.array.size):
+        ahead = [n for n in ahead if _end(tensors[n]) > start]
+        if any(_differ(places, other, number) for other in ahead):
+            return False
+        ahead.append(number)
+    return True
+
+
+def _versions_apart(places: Places, tensors: tuple[Tensor, ...]) -> bool:
+    """Is each storage that is written one memory?"""
+    known: dict[int, int] = {}
+    several, written = set(), set()
+    for number, tensor in enumerate(tensors):
+        storage, memory = id(tensor._storage), places.memories[number]
+        if tensor._storage is not None and known.setdefault(storage, memory) != memory:
+            several.add(storage)
+        if number in places.written:
+            written.add(storage)
+    return several.isdisjoint(written)
+
+
+def _differ(places: Places, one: int, other: int) -> bool:
+    """Is one of the two written, and the other no part of the same memory?"""
+    return places.memories[one] != places.memories[other] and not places.written.isdisjoint(
+        (one, other)
+    )
+
+
+def _end(tensor: Tensor) -> int:
+    """The address behind the last element."""
+    steps = sum([(n - 1) * step for n, step in zip(tensor.shape, tensor._stride)])
+    return tensor.data_ptr() + (steps + 1) * tensor.dtype.itemsize
 
 
 def overlaps_itself(shape: tuple[int, ...], stride: tuple[int, ...]) -> bool:

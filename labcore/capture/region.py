@@ -35,7 +35,6 @@ from .overwriting import (
     overwrite,
     overwrite_recorded,
     unrecord,
-    versions_apart,
     written,
 )
 from .skipping import CaptureAgain
@@ -57,7 +56,6 @@ RESERVED = {
     "written": written,
     "unrecord": unrecord,
     "apart": apart,
-    "versions_apart": versions_apart,
     "dtypes": dtypes,
     "graph": None,
     "variant": None,
