@@ -92,6 +92,7 @@ bench: env
 # LAB_FUZZ_EXAMPLES=20000 for longer; FUZZ_ARGS="--seed 20000" for other programs.
 fuzz: env
 	$(BIN)/python -m tests.capture.random_programs.campaign --jobs $(JOBS) $(FUZZ_ARGS)
+	$(BIN)/python -m tests.guards.random_worlds.campaign --jobs $(JOBS)
 	$(BIN)/pytest -q -n $(JOBS) --timeout 0 -m fuzz --hypothesis-profile fuzz tests
 
 # Run every notebook anew and store what it shows, without timestamps or this machine's paths.

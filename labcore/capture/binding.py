@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..guards import Source, kinds
 from .breaks import WouldRaise
 from .variables import DictVariable, FunctionVariable, TupleVariable, Variable
 
@@ -68,7 +69,7 @@ def _default(vm: Interpreter, function: FunctionVariable, name: str) -> Variable
         found = _positional_default(vm, function, code.co_varnames.index(name) - code.co_argcount)
     if found is None:
         raise _wrong(f"{code.co_name}() missing required argument {name!r}")
-    return found
+    return vm.looker.presence.asked_for(found)
 
 
 def _positional_default(vm: Interpreter, function: FunctionVariable, place: int) -> Variable | None:
@@ -76,9 +77,11 @@ def _positional_default(vm: Interpreter, function: FunctionVariable, place: int)
     if function.value is None:
         return function.defaults[place] if -place <= len(function.defaults) else None
     given = function.value.__defaults__ or ()
-    if -place > len(given):
-        return None
     assert function.source is not None
+    if -place > len(given):
+        code = f"len({{}}.__defaults__ or ()) < {-place}"
+        _guard_missing(vm, function.source, code)
+        return None
     # From the end: the parameters are the code's, so only how many defaults there are could move
     # them.
     return vm.lazy(function.source.attribute("__defaults__").item(place), given[place])
@@ -88,10 +91,21 @@ def _keyword_default(vm: Interpreter, function: FunctionVariable, name: str) -> 
     if function.value is None:
         return function.keyword_defaults.get(name)
     given = function.value.__kwdefaults__ or {}
-    if name not in given:
-        return None
     assert function.source is not None
+    if name not in given:
+        _guard_missing(vm, function.source, f"{name!r} not in ({{}}.__kwdefaults__ or ())")
+        return None
     return vm.lazy(function.source.attribute("__kwdefaults__").item(name), given[name])
+
+
+def _guard_missing(vm: Interpreter, source: Source, template: str) -> None:
+    """A function has no default where one was looked for."""
+    home, origin = vm.builder.load(source), vm.builder.origin
+    expected, words = "no such default", f"{source.name!r} has another default now"
+    code = template.format(home)
+    vm.builder.add(
+        kinds.condition("CLOSURE_MATCH", source.name, code, home, expected, words, origin)
+    )
 
 
 def _wrong(text: str) -> WouldRaise:

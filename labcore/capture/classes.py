@@ -141,7 +141,7 @@ class Classes:
 
     def _find(self, cls: type, name: str, after: type | None) -> Entry | None:
         line = mro(cls)
-        self._same_line(cls, line)
+        self.same_line(cls)
         first = 0 if after is None else 1 + [id(c) for c in line].index(id(after))
         for place in line[first:]:
             written = self._written.get((id(place), name))
@@ -184,8 +184,9 @@ class Classes:
             kinds.condition("NOT_PRESENT_IN_DICT", title, code, own, expected, words, origin)
         )
 
-    def _same_line(self, cls: type, line: tuple[type, ...]) -> None:
+    def same_line(self, cls: type) -> None:
         """The bases of a class may be exchanged, unless `object` is its only one."""
+        line = mro(cls)
         if len(line) <= 2 or is_fixed(cls):
             return
         if type(cls) not in PLAIN_METACLASSES and _answers_itself(type(cls)):

@@ -204,13 +204,15 @@ class Looker(Contents):
 
     def _tensor(self, source: Source, value: Tensor, home: str) -> Variable:
         builder, name, origin = self.builder, source.name, self.builder.origin
+        marks = value._layout.marks
         names = (
             builder.constant(type(value), type(value).__name__),
             builder.constant(value.dtype, value.dtype.name),
             builder.constant(value.device, str(value.device)),
+            builder.constant(marks, "marks") if marks else "",
         )
         key = ""
-        if not varies(self.numbers, source, value):
+        if not marks and not varies(self.numbers, source, value):
             own = builder.constant(value._layout, value._layout.hint)
             key = kinds.layout_key(home, value, names[0], own)
         builder.add(kinds.tensor_match(name, home, value, names, origin, key))

@@ -10,7 +10,8 @@ that may never be constants stop capture there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..graph import Graph
@@ -36,6 +37,10 @@ class Varying:
     symbols: frozenset[str] = frozenset()
     never: frozenset[str] = frozenset()
     everything: bool = False
+
+    def also(self, names: Iterable[str]) -> Varying:
+        """The same, with more symbols."""
+        return replace(self, symbols=self.symbols.union(names))
 
     def refuse(self, name: str) -> None:
         """Raises Break for what must not be a constant."""

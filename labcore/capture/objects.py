@@ -124,7 +124,7 @@ def generic(vm: Interpreter, owner: Instance, name: str, hooked: bool = False) -
     """object.__getattribute__(owner, name). `hooked`: reading a missing one would run code."""
     shared = vm.classes.entry(owner.cls, name)
     if shared is not None and vm.classes.is_data_descriptor(shared.raw):
-        return bound(vm, owner, name, shared)
+        return bound(vm, owner, name, shared, hooked)
     hooked |= shared is not None and hasattr(type(shared.raw), "__get__")
     own = own_attribute(vm, owner, name, hooked)
     if own is not None:
@@ -185,8 +185,10 @@ def own_dictionary(value: Any) -> dict[str, Any] | None:
     return own if type(own) is dict else dict.copy(own)
 
 
-def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:
-    """What a class's entry gives when it is read through an instance."""
+def bound(
+    vm: Interpreter, owner: Instance, name: str, entry: Entry, hooked: bool = False
+) -> Found:
+    """What a class's entry gives when it is read through an instance. `hooked`: as above."""
     raw, kind = entry.raw, type(entry.raw)
     if entry.written is not None:
         return entry.written
@@ -209,7 +211,7 @@ def bound(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Found:
     if kind is functools.cached_property and raw.attrname == name and has_dictionary(owner.cls):
         return _cached(vm, owner, name, entry)
     if kind is MemberDescriptorType and name != "__dict__":
-        return _slot(vm, owner, raw)
+        return _slot(vm, owner, raw, hooked)
     if kind is enum.property and entry.where is enum.Enum and name in ("name", "value"):
         return generic(vm, owner, f"_{name}_")
     if name == "__dict__" and kind in (GetSetDescriptorType, MemberDescriptorType):
@@ -255,7 +257,9 @@ def _cached(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Call:
     return Call(function, [owner.variable], keep=keep)
 
 
-def _slot(vm: Interpreter, owner: Instance, raw: MemberDescriptorType) -> Variable:
+def _slot(
+    vm: Interpreter, owner: Instance, raw: MemberDescriptorType, hooked: bool
+) -> Variable:
     """A `__slots__` entry: data, at a fixed place in the object."""
     name = raw.__name__
     if owner.source is None or name in owner.attributes:
@@ -263,17 +267,30 @@ def _slot(vm: Interpreter, owner: Instance, raw: MemberDescriptorType) -> Variab
         if found is None:
             raise WouldRaise(AttributeError(name))
         return found
+    home, slot = vm.builder.load(owner.source), vm.builder.constant(raw, f"{name}_slot")
     try:
         value = raw.__get__(owner.value)
     except AttributeError as error:
-        home = vm.builder.load(owner.source)
-        code, words = f"not hasattr({home}, {name!r})", f"{owner.title!r} now has {name!r}"
-        expected, origin = f"no attribute {name!r}", vm.builder.origin
+        code = f"{vm.builder.constant(is_unset, 'is_unset')}({slot}, {home})"
+        words, expected = f"{owner.title!r} now has {name!r}", f"no attribute {name!r}"
+        origin = vm.builder.origin
         vm.builder.add(
             kinds.condition("HASATTR", owner.title, code, home, expected, words, origin)
         )
         raise WouldRaise(error) from None
-    return vm.lazy(owner.source.attribute(name), value)
+    if not hooked:
+        return vm.lazy(owner.source.attribute(name), value)
+    where = Source(f"{owner.title}.{name}", f"{slot}.__get__({{}})", owner.source, True)
+    return vm.lazy(where, value)
+
+
+def is_unset(slot: MemberDescriptorType, owner: Any) -> bool:
+    """Has the object nothing in this slot? Whatever its class does about that is not run."""
+    try:
+        slot.__get__(owner)
+    except AttributeError:
+        return True
+    return False
 
 
 def find_super(vm: Interpreter, owner: SuperVariable, name: str) -> Found:

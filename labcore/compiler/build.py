@@ -67,6 +67,8 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         region.builder.scope["graph"] = known.run
     if region.numbers is not None and (violations := region.numbers.violations()):
         raise ConstraintViolationError(violations)
+    if region.numbers is not None and options.dynamic is not False:  # also without its mark
+        point.varying = point.varying.also(v.source_name for v in region.numbers.inputs.values())
     if region.symbolic:  # what a backend took for granted of the numbers is among the guards
         region.seal()
         if trace.listening():

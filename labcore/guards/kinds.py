@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..tensor import Tensor
+from ..tensor.layout import Marks
 from ..trace import Origin
 from .guard import Guard, Mismatch
 
@@ -45,32 +46,35 @@ def tensor_match(
     name: str,
     home: str,
     tensor: Tensor,
-    names: tuple[str, str, str],
+    names: tuple[str, str, str, str],
     origin: Origin | None,
     key: str = "",
 ) -> Guard:
-    """Exact type, dtype, device, requires_grad. `names` are the check's names of the first
-    three."""
-    kind, dtype, device = names
+    """Exact type, dtype, device, requires_grad, no marks but those of the tensor seen. `names` are
+    the check's names of the first three, and of the marks, if there are any."""
+    kind, dtype, device, marks = names
     grad = "" if tensor.requires_grad else "not "
     code = (
         f"type({home}) is {kind} and {home}.dtype is {dtype} and {home}.device is {device}"
-        f" and {grad}{home}._requires_grad"
+        f" and {grad}{home}._requires_grad and "
     )
-    wanted = (type(tensor), tensor.dtype, tensor.device, tensor.requires_grad)
+    code += f"{home}._layout.marks <= {marks}" if marks else f"not {home}._layout.marks"
+    own = tensor._layout.marks
+    wanted = (type(tensor), tensor.dtype, tensor.device, tensor.requires_grad, own)
     expected = f"{tensor.dtype.name} on {tensor.device}, requires_grad={int(tensor.requires_grad)}"
 
     def mismatch(value: Any) -> Mismatch:
-        cls, dtype, device, grad = wanted
+        cls, dtype, device, grad, marks = wanted
         if type(value) is not cls:
             return _tensor(name, "type", cls.__name__, type(value).__name__)
         if value.dtype is not dtype:
             return _tensor(name, "dtype", dtype.title, value.dtype.title)
         if value.device is not device:
             return _tensor(name, "device", str(device), str(value.device))
-        return _tensor(
-            name, "requires_grad", f"requires_grad={int(grad)}", f"requires_grad={int(not grad)}"
-        )
+        if value.requires_grad is not grad:
+            expected, actual = f"requires_grad={int(grad)}", f"requires_grad={int(not grad)}"
+            return _tensor(name, "requires_grad", expected, actual)
+        return _tensor(name, "marks", _show_marks(marks), _show_marks(value._layout.marks))
 
     return Guard("TENSOR_MATCH", name, code, home, expected, mismatch, origin, key=key)
 
@@ -82,6 +86,11 @@ def _tensor(name: str, what: str, expected: str, actual: str) -> Mismatch:
     return Mismatch(
         expected, actual, f"tensor {name!r} {what} mismatch. expected {expected}{found}"
     )
+
+
+def _show_marks(marks: Marks) -> str:
+    """ "0 dynamic, 1 static": what was said of which axis."""
+    return ", ".join(f"{axis} {mark}" for axis, mark in sorted(marks)) or "none"
 
 
 def size_match(

@@ -1,7 +1,8 @@
 """What a tensor's type, device, sizes and strides are, as one object.
 
-In: shape, strides, dtype and device.  Out: the `Layout` of all tensors that have these.
-Invariant: equal layouts are one object as long as anybody holds it, so that a guard compares four
+In: shape, strides, dtype and device, and which sizes the program has marked as dynamic or static.
+Out: the `Layout` of all tensors that have these.
+Invariant: equal layouts are one object as long as anybody holds it, so that a guard compares five
 properties by one identity. PyTorch compares each, in C++.
 """
 
@@ -14,7 +15,10 @@ from labcore import devices, dtypes
 
 from .size import Size
 
-Key = tuple[tuple[int, ...], tuple[int, ...], dtypes.dtype, devices.device]
+Marks = frozenset[tuple[int, str]]  # an axis, and what was said of its size
+Key = tuple[tuple[int, ...], tuple[int, ...], dtypes.dtype, devices.device, Marks]
+
+UNMARKED: Marks = frozenset()
 
 _known: weakref.WeakValueDictionary[Key, Layout] = weakref.WeakValueDictionary()
 _lock = threading.Lock()
@@ -23,7 +27,7 @@ _lock = threading.Lock()
 class Layout:
     """Strides are in elements."""
 
-    __slots__ = ("__weakref__", "device", "dtype", "shape", "stride")
+    __slots__ = ("__weakref__", "device", "dtype", "marks", "shape", "stride")
 
     def __init__(
         self,
@@ -31,11 +35,17 @@ class Layout:
         stride: tuple[int, ...],
         dtype: dtypes.dtype,
         device: devices.device,
+        marks: Marks,
     ) -> None:
         self.shape, self.stride, self.dtype, self.device = shape, stride, dtype, device
+        self.marks = marks
 
     def __repr__(self) -> str:
         return f"Layout({self.shape}, {self.stride}, {self.dtype}, {self.device})"
+
+    def marked(self, marks: Marks) -> Layout:
+        """The same, with other marks."""
+        return layout_of(self.shape, self.stride, self.dtype, self.device, marks)
 
     @property
     def hint(self) -> str:
@@ -48,10 +58,11 @@ def layout_of(
     stride: tuple[int, ...],
     dtype: dtypes.dtype,
     device: devices.device = devices.cpu,
+    marks: Marks = UNMARKED,
 ) -> Layout:
-    key = tuple(shape), stride, dtype, device
+    key = tuple(shape), stride, dtype, device, marks
     with _lock:  # two threads that meet it at once get the same one
         found = _known.get(key)
         if found is None:
-            found = _known[key] = Layout(Size(shape), stride, dtype, device)
+            found = _known[key] = Layout(Size(shape), stride, dtype, device, marks)
         return found

@@ -1,7 +1,8 @@
 """What a program says of its tensors' sizes: `mark_dynamic maybe_mark_dynamic mark_static`.
 
 In: a tensor and axes.  Out: a mark for each, read when a function that gets the tensor is captured.
-Invariant: a mark goes with the tensor object, not with its data, and is gone when the tensor is.
+Invariant: a mark goes with the tensor object, not with its data; it is kept in the tensor's layout,
+so that a variant made without it is not the marked tensor's.
 PyTorch also has `mark_unbacked`: one variant for all sizes from 0 on, which nobody may ask for.
 Here shape rules, strides and loops rely on a symbol being at least 2 (a size of 1 broadcasts, and
 has any stride), so that even `x * 2` asks; 0 and 1 are variants of their own.
@@ -9,17 +10,15 @@ has any stride), so that even `x * 2` asks; 0 and 1 are variants of their own.
 
 from __future__ import annotations
 
-import weakref
 from typing import Any
 
 from .tensor import Tensor
 
-_marks: dict[int, dict[int, str]] = {}
-
 
 def mark_of(tensor: Tensor, axis: int) -> str:
     """"dynamic", "maybe", "static", or "" for an axis that nothing was said about."""
-    return _marks[id(tensor)].get(axis, "") if _marks and id(tensor) in _marks else ""
+    marks = tensor._layout.marks
+    return dict(marks).get(axis, "") if marks else ""
 
 
 def mark_dynamic(tensor: Tensor, index: int | list[int] | tuple[int, ...]) -> None:
@@ -45,7 +44,5 @@ def _mark(tensor: Tensor, index: Any, mark: str) -> None:
     for axis in axes:
         if not -tensor.ndim <= axis < tensor.ndim:
             raise IndexError(f"axis {axis} of a tensor with {tensor.ndim} axes")
-    if id(tensor) not in _marks:
-        weakref.finalize(tensor, _marks.pop, id(tensor), None)
-    marks = _marks.setdefault(id(tensor), {})
-    marks.update({axis % tensor.ndim: mark for axis in axes})
+    marks = dict(tensor._layout.marks) | {axis % tensor.ndim: mark for axis in axes}
+    tensor._layout = tensor._layout.marked(frozenset(marks.items()))

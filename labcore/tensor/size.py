@@ -25,8 +25,8 @@ class Size(tuple):
     def __add__(self, other: tuple) -> Size:
         return Size(tuple.__add__(self, other))
 
-    def __radd__(self, other: tuple) -> Size:
-        return Size(tuple.__add__(tuple(other), self))
+    def __radd__(self, other: Any) -> Size:
+        return Size((*other, *self)) if isinstance(other, tuple) else NotImplemented
 
     def __mul__(self, times: Any) -> Size:
         return Size(tuple.__mul__(self, times))

@@ -197,7 +197,8 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
                 "dtype"
             )
         self.array, self.shape = value.array, value.shape
-        self._stride, self.dtype, self._layout = value._stride, value.dtype, value._layout
+        self._stride, self.dtype = value._stride, value.dtype
+        self._layout = value._layout.marked(self._layout.marks)
         self._storage, self._pointer = storage_of(value).alias(), value._pointer
 
     def as_strided(

@@ -304,3 +304,101 @@ def test_the_same_code_under_other_globals():
     watched = Watched(lambda x, f: f(x))
     assert not watched(ones(), first) and watched(ones(), first)
     assert not watched(ones(), second)
+
+
+def test_a_slot_that_nothing_is_in_and_a_class_that_answers():
+    class Answers(Slotted):
+        __slots__ = ("empty",)
+
+    watched = Watched(lambda s, x: x * getattr(s, "empty", 2) + hasattr(s, "empty"))
+    assert not watched(Answers(1), ones()) and watched(Answers(1), ones())
+    Answers.__getattr__ = lambda self, name: 5
+    assert not watched(Answers(1), ones()) and watched(Answers(1), ones())
+    one = Answers(1)
+    one.empty = 5
+    assert not watched(one, ones())
+
+
+def test_a_default_that_is_used_but_never_looked_at_is_there():
+    def second(a, b=1, *, c=0):
+        return a
+
+    def f(x):
+        try:
+            return second(x) + 1
+        except TypeError:
+            return x - 1
+
+    watched = Watched(f)
+    assert not watched(ones()) and watched(ones())
+    second.__defaults__ = ()
+    assert not watched(ones()) and watched(ones())
+    second.__defaults__ = (1,)
+    assert watched(ones())
+    del second.__kwdefaults__["c"]
+    assert not watched(ones()) and watched(ones())
+    second.__kwdefaults__ = {"c": 3}
+    assert watched(ones())
+
+
+def test_isinstance_follows_the_bases_and_what_an_object_says_of_its_class():
+    class First:
+        pass
+
+    class Second:
+        pass
+
+    class Child(First):
+        pass
+
+    watched = Watched(lambda o, x: x + isinstance(o, Second), may_break=True)
+    assert not watched(Child(), ones()) and watched(Child(), ones())
+    Child.__bases__ = (Second, First)
+    assert not watched(Child(), ones())
+    Child.__bases__ = (First,)
+    assert not watched(Child(), ones()) and watched(Child(), ones())
+    class Says(First):
+        __class__ = property(lambda self: Second)
+
+    assert not watched(Says(), ones())
+    First.__getattribute__ = lambda self, name: Second
+    assert not watched(Child(), ones())
+
+
+def test_a_list_that_contains_itself():
+    items = [1, 2]
+
+    def f(x):
+        try:
+            return x + sorted(items)[0], items
+        except TypeError as error:
+            return str(error)
+
+    watched = Watched(f, may_break=True)
+    assert not watched(ones())
+    items[0] = items
+    assert not watched(ones())
+
+
+def test_arguments_may_be_called_anything():
+    def f(outcome, error, variants, place=2, *, type=1):
+        return outcome * error + variants * place + type
+
+    watched = Watched(f)
+    for factor in (1, 2, 3):
+        watched(ones(), ones(), ones(), factor)
+    assert watched(ones(), ones(), ones(), 1) and watched(ones(), ones(), ones())
+
+
+def test_a_default_that_was_added_later():
+    def f(x, k, n=1):
+        return x * k + n
+
+    watched = Watched(f)
+    assert not watched(ones(), 2)
+    f.__defaults__ = (5, 6)
+    watched(ones(), 2)  # n was left out, so what else may be is known from here on
+    assert watched.compiled(ones()).tolist() == [11.0, 11.0]
+    f.__defaults__ = None
+    watched(ones(), 2)
+    f.__kwdefaults__ = {}

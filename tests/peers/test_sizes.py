@@ -25,7 +25,8 @@ def turned(x): return x.t() * 2
 def windows(x): return x[:, :4] * 2
 """
 
-# function -> calls: a tuple is a tensor of ones of that shape, all else a number
+# function -> calls: a tuple is a tensor of ones of that shape, all else a number; a size may come
+# with a mark and its axis
 SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("block", False, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
     ("block", True, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
@@ -48,7 +49,30 @@ SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("turned", None, [[(n, m)] for n, m in ((4, 5), (5, 6), (7, 7), (3, 9))]),
     ("windows", None, [[(8, n)] for n in (8, 9, 10, 11)]),
     ("sums", None, [[(n,), (m,)] for n, m in ((3, 5), (4, 6), (7, 8), (9, 9), (5, 5))]),
+    ("doubled", None, [[(n, 3)] for n in (4, ("dynamic", 0, 4), ("dynamic", 0, 5), 6, 4)]),
+    ("doubled", None, [[(n, 3)] for n in (4, ("maybe", 0, 4), ("maybe", 0, 5), 6, 4)]),
+    ("doubled", None, [[(n, 3)] for n in (("dynamic", 0, 4), 5, 4, ("dynamic", 0, 7))]),
+    ("doubled", None, [[(n, 3)] for n in (("static", 0, 4), 4, 5, 6, ("static", 0, 6))]),
+    ("doubled", None, [[(("dynamic", k, n), 3)] for k, n in ((0, 4), (1, 4), (1, 5), (0, 5))]),
+    ("doubled", None, [[(n, 3)] for n in (4, 5, ("dynamic", 0, 6), ("dynamic", 0, 7), 9)]),
+    ("doubled", None, [[(n, 3)] for n in (4, 5, ("static", 0, 6), ("static", 0, 7), 9)]),
+    ("doubled", None, [[(("dynamic", 0, 4), 3)], [(1, 3)], [(6, 3)], [(6, 4)], [(7, 5)]]),
+    ("doubled", True, [[(n, 3)] for n in (4, ("static", 0, 5), ("static", 0, 6), 7)]),
+    ("doubled", False, [[(n, 3)] for n in (4, ("dynamic", 0, 5), ("dynamic", 0, 6), 7)]),
 ]
+MARKS = {"dynamic": "mark_dynamic", "maybe": "maybe_mark_dynamic", "static": "mark_static"}
+
+
+def argument(module: Any, part: Any) -> Any:
+    if not isinstance(part, tuple):
+        return part
+    first = part[0] if part else 0
+    if not isinstance(first, tuple):
+        return module.ones(*part)
+    mark, axis, size = first
+    made = module.ones(size, *part[1:])
+    getattr(module._dynamo, MARKS[mark])(made, axis)
+    return made
 
 
 def counts(module: Any, counter: Any, name: str, dynamic: bool | None, calls: Any) -> list[int]:
@@ -56,7 +80,7 @@ def counts(module: Any, counter: Any, name: str, dynamic: bool | None, calls: An
     exec(PROGRAMS, scope)
     compiled, found = module.compile(scope[name], backend=counter, dynamic=dynamic), []
     for call in calls:
-        compiled(*[module.ones(*part) if isinstance(part, tuple) else part for part in call])
+        compiled(*[argument(module, part) for part in call])
         found.append(counter.frame_count)
     return found
 

@@ -240,6 +240,8 @@ class Interpreter:
                 except WouldRaise as raised:
                     unwind(self, raised)
                     continue
+                except RecursionError:
+                    raise Break("operation", what="what contains itself") from None
             except Break as stop:
                 frame.stack = stop.half_done or stack
                 if self.effects.count != changes:  # it had begun: a new attempt stops before it

@@ -84,8 +84,6 @@ def folded(
             if stop.id == "varying-number":
                 raise
             raise Break("operation", what=f"{what} of a {vm.look(variable).kind}") from None
-        except RecursionError:
-            raise Break("operation", what=f"{what} of what contains itself") from None
     try:
         result = function(*values)
     except Exception as error:

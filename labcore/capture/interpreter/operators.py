@@ -123,13 +123,13 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
     """Tuples and lists are joined and repeated; their items are not looked at."""
     a, b = (spelled_out(as_constant(vm.looker.numbers, value)) for value in (a, b))
     if symbol == "+" and type(a) is type(b):
-        if isinstance(a, TupleVariable) and isinstance(b, TupleVariable) and a.cls is not Size:
+        if isinstance(a, TupleVariable) and isinstance(b, TupleVariable):
+            if Size in (a.cls, b.cls):
+                return _size(vm, [*a.items, *b.items])
             for one, other in ((a, b), (b, a)):  # CPython gives a tuple itself
                 if not one.items and other.cls is tuple:
                     return other
             return TupleVariable(a.items + b.items)
-        if Size in (type(getattr(a, "value", None)), type(getattr(b, "value", None))):
-            return size_of([vm.look(item) for item in (*a.items, *b.items)])  # type: ignore
         if isinstance(a, ListVariable):
             return ListVariable(iterate(vm, a) + iterate(vm, b))
     for seq, count in ((a, b), (b, a)):
@@ -139,8 +139,18 @@ def _sequence(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variabl
             if isinstance(seq, TupleVariable) and seq.cls is tuple and number == 1:
                 return seq
             items = iterate(vm, seq) * number
+            if isinstance(seq, TupleVariable) and seq.cls is Size:
+                return _size(vm, items)
             return ListVariable(items) if isinstance(seq, ListVariable) else TupleVariable(items)
     return folded(vm, symbol, BINARY[symbol][1], a, b)
+
+
+def _size(vm: Interpreter, items: list[Variable]) -> Variable:
+    """A torch.Size, which is of numbers."""
+    seen = [vm.look(item) for item in items]
+    if not all(map(_is_numeric, seen)) or any(isinstance(item, TensorVariable) for item in seen):
+        raise Break("operation", what="+ of a torch.Size and a tuple with more than numbers")
+    return size_of(seen)
 
 
 @opcode("BINARY_OP")

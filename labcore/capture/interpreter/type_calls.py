@@ -12,8 +12,8 @@ import sys
 from ...guards import kinds
 from ..attributes import find, has_attribute, set_attribute
 from ..breaks import Break
-from ..classes import static_entry
-from ..objects import instance
+from ..classes import is_fixed, static_entry
+from ..objects import PLAIN_LOOKUPS, instance
 from ..polyfills import copies, methods
 from ..variables import (
     Call,
@@ -61,8 +61,12 @@ def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
 def _isinstance(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
     cls = type_of(vm, args[0])
     hit = _is_subclass(vm, cls, _classes(vm, args[1]))
-    told = vm.classes.entry(cls, "__class__")
-    if hit or told is None or told.where is object:
+    if hit or is_fixed(cls):
+        return Constant(hit)
+    lookup, told = vm.classes.entry(cls, "__getattribute__"), vm.classes.entry(cls, "__class__")
+    if lookup is None or not any(lookup.raw is plain for plain in PLAIN_LOOKUPS):
+        raise Break("operation", what=f"isinstance of a {cls.__name__} object")
+    if told is None or told.where is object:
         return Constant(hit)
     return inlined(methods.is_as_it_says, args, kwargs)  # a proxy, which tells another's class
 
@@ -76,6 +80,7 @@ def _is_abstract(cls: type) -> bool:
 
 def _is_subclass(vm: Interpreter, cls: type, others: tuple[type, ...]) -> bool:
     """issubclass(cls, others), guarded where it can change: somebody may register a class."""
+    vm.classes.same_line(cls)
     for other in others:
         hit = issubclass(cls, other)
         if type(other) is abc.ABCMeta:
