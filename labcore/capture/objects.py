@@ -155,11 +155,19 @@ def own_attribute(
     """What the instance itself has, or None."""
     if name in owner.attributes or owner.source is None:
         return owner.attributes.get(name)
+    plain = not hooked and name.isidentifier()
+    if plain and vm.classes.entry(owner.cls, name) is None:
+        try:  # not by its __dict__: an object whose dict was asked for is slower from then on
+            value = object.__getattribute__(owner.value, name)
+        except AttributeError:
+            pass
+        else:
+            return vm.lazy(owner.source.attribute(name), value)
     own = own_dictionary(owner.value)
     if own is None:
         return None
     if name in own:
-        if not hooked and name.isidentifier():
+        if plain:
             return vm.lazy(owner.source.attribute(name), own[name])
         text = f"dict.__getitem__({{}}.__dict__, {escape(repr(name))})"
         return vm.lazy(Source(f"{owner.title}.{name}", text, owner.source, True), own[name])

@@ -40,7 +40,8 @@ def {name}({signature}):
         if {outcome} is {miss}:
             {variants} = {cache}.variants
             for {place} in {range}(1, {len}({variants})):
-                {outcome} = {variants}[{place}].run({arguments})
+                {outcome} = {variants}[{place}].run
+                {outcome} = {outcome}({arguments})
                 if {outcome} is not {miss}:
                     {cache}.promote({variants}, {place})
                     break

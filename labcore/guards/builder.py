@@ -100,25 +100,45 @@ def check_lines(steps: Sequence[Load | Guard]) -> list[str]:
             fallible |= _fallible(step.source)
         else:
             fallible |= "[" in step.subject or "." in step.subject
+    unpacked = _unpacked(steps)
     for key, alike in groupby(steps, lambda step: getattr(step, "key", "")):
-        out += _as_one(key, list(alike))
+        out += _as_one(key, list(alike), unpacked)
     if not fallible:
         return out
     # What a source names may be gone by the next call: a deleted global, a shorter list.
     return ["try:", *(f"    {line}" for line in out), "except Exception: return MISS"]
 
 
-def _as_one(key: str, steps: Sequence[Load | Guard]) -> list[str]:
+def _unpacked(steps: Sequence[Load | Guard]) -> dict[str, str]:
+    """For lists and tuples of which every item is loaded: {the first that is: all at once, and the
+    others: nothing}, for that is quicker than one by one."""
+    codes = {step.code for step in steps if isinstance(step, Guard)}
+    items: dict[str, dict[int, str]] = {}
+    for step in steps:
+        found = re.fullmatch(r"(\w+)\[(\d+)\]", step.text) if isinstance(step, Load) else None
+        if found is not None and isinstance(step, Load):
+            items.setdefault(found[1], {})[int(found[2])] = step.name
+    texts: dict[str, str] = {}
+    for home, names in items.items():
+        whole = f"len({home}) == {len(names)}" in codes and max(names) == len(names) - 1
+        if whole and codes.intersection((f"type({home}) is list", f"type({home}) is tuple")):
+            first, in_order = next(iter(names.values())), [names[k] for k in sorted(names)]
+            texts |= dict.fromkeys(in_order, "") | {first: f"{', '.join(in_order)}, = {home}"}
+    return texts
+
+
+def _as_one(key: str, steps: Sequence[Load | Guard], unpacked: dict[str, str]) -> list[str]:
     """Lines for guards that have a key in common; it needs all of them."""
     if key and len(steps) == KEYED:
         words = " and ".join(step.words for step in steps[1:] if isinstance(step, Guard))
         return [f"if not ({key}): return MISS  # {words}"]
-    return [
-        f"{step.name} = {step.text}"
+    lines = [
+        unpacked.get(step.name, f"{step.name} = {step.text}")
         if isinstance(step, Load)
         else f"if not ({step.code}): return MISS"
         for step in steps
     ]
+    return [line for line in lines if line]
 
 
 def variant_source(

@@ -20,6 +20,7 @@ from rich.console import Console
 from rich.table import Table
 
 from .capture_speed import Times, capture_times
+from .guard_cost import SUBJECTS, guard_costs, peers_costs
 from .overhead import overheads
 from .startup import first_calls, import_times
 
@@ -137,6 +138,16 @@ def overhead_table(seconds: dict[str, float]) -> Table:
     return table
 
 
+def guards_table(costs: dict[str, float], peers: dict[str, float]) -> Table:
+    heads = "guards and dispatch", "x numpy.add of 4", "at most", "torch", "labcore / torch"
+    table = Table(*heads, title="warm calls, graphs left out")
+    for name, cost in costs.items():
+        peer = peers.get(name)
+        beside = (f"{peer:.1f}", f"{cost / peer:.3f}") if peer else ("is not installed", "")
+        table.add_row(name, f"{cost:.2f}", f"{SUBJECTS[name][1]:.0f}", *beside)
+    return table
+
+
 def capture_table(times: Times) -> Table:
     table = Table("operations", *times, "labcore / torch", title="capture, backend eager")
     for count, seconds in times["labcore"].items():
@@ -156,6 +167,8 @@ def main() -> None:
     console.print(startup_table(figures["imports"], figures["first_calls"]))
     figures["overheads"], figures["capture"] = overheads(), capture_times(PEERS)
     console.print(overhead_table(figures["overheads"]))
+    figures["guards"], figures["torch_guards"] = guard_costs(), peers_costs(PEERS)
+    console.print(guards_table(figures["guards"], figures["torch_guards"]))
     console.print(capture_table(figures["capture"]))
     workers = start_workers(console)
     for elements in SIZES:

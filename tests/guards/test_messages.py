@@ -227,3 +227,15 @@ def test_the_block_has_few_readable_guards():
     assert all(isinstance(g, Guard) for g in guards)
     assert [g.origin.code for g in guards[1:4]] == ["x + bias"] * 3
     assert str(guards[2]) == "SIZE_MATCH: x.shape == (4,)"
+
+
+def test_a_list_of_which_all_is_read_is_unpacked_in_the_check():
+    watched = Watched(lambda x, items: sum([x * item for item in items]))
+    assert not watched(f32(2), [1, 2, 3]) and watched(f32(2), [1, 2, 3])
+    source = state_of(watched.compiled).cache.variants[0].source
+    assert "items_0, items_1, items_2, = items\n" in source
+    assert not watched(f32(2), [1, 2, 4]) and not watched(f32(2), [1, 2])
+    assert not watched(f32(2), (1, 2, 3)) and watched(f32(2), [1, 2, 3])
+    watched = Watched(lambda x, table: x * table[0] + table[1] + len(table))
+    assert not watched(f32(2), {0: 5, 1: 6}) and watched(f32(2), {0: 5, 1: 6})
+    assert not watched(f32(2), {0: 5, 1: 7})
