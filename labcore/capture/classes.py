@@ -161,10 +161,8 @@ class Classes:
         where = f"{self._named(place)}[{name!r}]"
         if type(raw) is not FunctionType:  # a function is guarded by its code, when it is looked at
             acts, shown = self._acts(where, raw)
-            words = f"{title} is another {shown} now"
-            origin = self.builder.origin
             self.builder.add(
-                kinds.condition("CLASS_ATTRIBUTE", title, acts, where, shown, words, origin)
+                kinds.class_attribute(title, acts, where, shown, self.builder.origin)
             )
         return Entry(place, raw, Source(title, where, fallible=True))
 
@@ -194,7 +192,8 @@ class Classes:
         name = cls.__name__
         bases, own = self.builder.constant(line, f"{name}_mro"), self.builder.constant(cls, name)
         code, words = f"{own}.__mro__ is {bases}", f"class {name} has other bases now"
-        self.builder.add(kinds.condition("ID_MATCH", name, code, own, "these bases", words, None))
+        origin = self.builder.origin
+        self.builder.add(kinds.condition("ID_MATCH", name, code, own, "these bases", words, origin))
 
     def _named(self, place: type) -> str:
         """The check's name of a class's dictionary."""

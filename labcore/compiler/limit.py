@@ -49,7 +49,7 @@ def limit_text(point: Point, slots: tuple[Any, ...]) -> str:
     guard, mismatch = (None, None) if answer is None else (answer.guard, answer.mismatch)
     if mismatch is not None:
         text += f"  Last reason: {mismatch.reason}\n"
-    if guard is not None and guard.origin is not None:
-        text += f"{guard.origin.excerpt()}\n"
+    if answer is not None and answer.origin is not None:
+        text += f"{answer.origin.excerpt()}\n"
     advice = ADVICE.get(guard.type, "") if guard is not None else ""
     return f"{text}  What to do: {advice} {LOOK}".replace(":  ", ": ")

@@ -16,6 +16,7 @@ from ..capture import Frame
 from ..capture.numbers import Varying
 from ..guards import EAGER, MISS, Variant, VariantCache
 from ..guards.replay import failure
+from ..trace.text import with_place
 from .build import build
 from .exc import FailOnRecompileLimitHit, RecompileForbidden
 from .frames import FrameId, frame_at, frame_of
@@ -88,7 +89,7 @@ class Point:
                 if failure(variant, slots) is None:
                     return variant
             if trace.listening():
-                miss = (self.frame.number, len(self.cache.variants), self.reasons(slots))
+                miss = (self.frame.number, len(self.cache.variants), *self.reasons(slots))
                 trace.emit(trace.CacheMiss(call, *miss))
             if self._stays_eager(slots):
                 return None
@@ -115,7 +116,8 @@ class Point:
         """
         match stance():
             case "fail_on_recompile":
-                raise RecompileForbidden(self.state.function, self.reasons(slots))
+                told = [with_place(*pair) for pair in zip(*self.reasons(slots))]
+                raise RecompileForbidden(self.state.function, told)
             case "eager_on_recompile":
                 return True
             case "eager_then_compile" if not self.key and not self.state.was_called:
@@ -125,14 +127,15 @@ class Point:
             self._limit_reached(slots)
         return self.cache.full
 
-    def reasons(self, slots: tuple[Any, ...]) -> list[str]:
-        """Why each variant does not fit."""
-        found = []
+    def reasons(self, slots: tuple[Any, ...]) -> tuple[list[str], list[str]]:
+        """Why each variant does not fit, and the lines that needed what does not hold."""
+        found, places = [], []
         for variant in self.cache.variants:
             answer = failure(variant, slots)
             if answer is not None and answer.mismatch is not None:
                 found.append(f"{variant.compile_id}: {answer.mismatch.reason}")
-        return found
+                places.append(answer.origin.beside() if answer.origin is not None else "")
+        return found, places
 
     def run_new(self, variant: Variant, slots: tuple[Any, ...]) -> Any:
         """A variant made for these very values fits them, unless somebody changes what it looks

@@ -13,7 +13,7 @@ import builtins
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -34,6 +34,7 @@ class Load:
     name: str
     text: str
     source: Source
+    origin: Origin | None = field(default=None, compare=False)  # the user's place that needs it
 
 
 class GuardBuilder:
@@ -83,7 +84,7 @@ class GuardBuilder:
         if home is None:
             text = self.expression(source)
             home = self._homes[source] = self.names.new(source.hint)
-            self.steps.append(Load(home, text, source))
+            self.steps.append(Load(home, text, source, self.origin))
         return home
 
     def add(self, guard: Guard) -> None:

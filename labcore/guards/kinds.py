@@ -246,6 +246,21 @@ def type_match(name: str, home: str, value: Any, constant: str, origin: Origin |
     return Guard("TYPE_MATCH", name, f"type({home}) is {constant}", home, kind, mismatch, origin)
 
 
+def class_attribute(
+    name: str, code: str, home: str, kind: str, origin: Origin | None
+) -> Guard:
+    """What a class has still acts alike: this very descriptor, or data of this type."""
+
+    def mismatch(value: Any) -> Mismatch:
+        actual = type(value).__name__
+        if actual == kind:
+            actual = f"another {kind}"
+        reason = f"class attribute {name!r} changed. expected {kind}, actual {actual}"
+        return Mismatch(kind, actual, reason)
+
+    return Guard("CLASS_ATTRIBUTE", name, code, home, kind, mismatch, origin)
+
+
 def number_match(
     name: str, home: str, value: int | float, bits: int, origin: Origin | None
 ) -> Guard:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..trace import Origin
 from .builder import Load
 from .guard import Guard, Mismatch
 from .variant import Variant
@@ -26,6 +27,7 @@ class Answer:
     index: int
     guard: Guard | None
     mismatch: Mismatch | None
+    origin: Origin | None = None  # the user's line that needs it
 
 
 def replay(variant: Variant, slots: Sequence[Any]) -> Iterator[Answer]:
@@ -40,10 +42,11 @@ def replay(variant: Variant, slots: Sequence[Any]) -> Iterator[Answer]:
             holds = bool(eval(step.code, variant.scope, names))
             subject = None if holds else eval(step.subject, variant.scope, names)
         except Exception as error:
-            yield Answer(index, step if isinstance(step, Guard) else None, _gone(step, error))
+            guard = step if isinstance(step, Guard) else None
+            yield Answer(index, guard, _gone(step, error), step.origin)
             return
         mismatch = None if holds else step.mismatch(subject)
-        yield Answer(index, step, mismatch)
+        yield Answer(index, step, mismatch, step.origin)
         index += 1
         if mismatch is not None:
             return

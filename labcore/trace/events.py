@@ -74,12 +74,14 @@ class GuardCheck(Event):
 
 @dataclass
 class CacheMiss(Event):
-    """No variant fits; `variants` is how many were asked, `reasons` their first failed guards."""
+    """No variant fits; `variants` is how many were asked, `reasons` their first failed guards, and
+    `places`, one for each, the user's lines that needed them."""
 
     call: int
     frame: int
     variants: int
     reasons: list[str]
+    places: list[str] = field(default_factory=list)
 
 
 @dataclass

@@ -65,5 +65,10 @@ class Origin:
         text = line[indent:].decode(errors="replace")
         return f"{head}\n    {text}\n    {' ' * len(before)}{'^' * max(1, len(marked))}"
 
+    def beside(self) -> str:
+        """The line and where it is, to be put behind something on one line."""
+        where = f"{self.file_name}:{self.line}" + (f", in {self.function}" if self.function else "")
+        return f"{self.source.strip()} ({where})".lstrip()
+
     def __str__(self) -> str:
         return f"{self.file}:{self.line}" + (f":{self.column}" if self.column >= 0 else "")

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from itertools import zip_longest
 
 from .events import (
     AotGraph,
@@ -64,9 +65,14 @@ def recompiles(event: Event) -> str:
     assert isinstance(event, CacheMiss)
     if not event.variants:
         return ""
-    return "\n".join(
-        [f"recompiling: {event.variants} variant(s) asked", *(f"- {r}" for r in event.reasons)]
-    )
+    head = f"recompiling: {event.variants} variant(s) asked"
+    told = zip_longest(event.reasons, event.places, fillvalue="")
+    return "\n".join([head, *(f"- {with_place(reason, place)}" for reason, place in told)])
+
+
+def with_place(reason: str, place: str) -> str:
+    """Why a variant does not fit, and the line that made it depend on that."""
+    return f"{reason}  # {place}" if place else reason
 
 
 def graph_breaks(event: Event) -> str:

@@ -55,12 +55,13 @@ def test_fail_on_recompile_tells_every_variants_guard():
     with compiler.set_stance("fail_on_recompile"), pytest.raises(RuntimeError) as caught:
         compiled(torch.ones(4))
     line = plain.__code__.co_firstlineno
+    place = f"return x * 2 + 1 (test_stance.py:{line + 1}, in plain)"
     assert str(caught.value) == (
         "Detected recompile when torch.compile stance is 'fail_on_recompile'. "
         f"filename: {__file__!r}, function name: 'plain', line number: {line}\n"
         "    triggered by the following guard failure(s):\n"
-        "    - 0/1: tensor 'x' size mismatch at index 0. expected 3, actual 4\n"
-        "    - 0/0: tensor 'x' size mismatch at index 0. expected 2, actual 4"
+        f"    - 0/1: tensor 'x' size mismatch at index 0. expected 3, actual 4  # {place}\n"
+        f"    - 0/0: tensor 'x' size mismatch at index 0. expected 2, actual 4  # {place}"
     )
     assert compiled(torch.ones(4)).tolist() == [3.0] * 4
     with compiler.set_stance("fail_on_recompile"), pytest.raises(RuntimeError) as caught:
