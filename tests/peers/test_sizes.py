@@ -23,10 +23,13 @@ def sums(x, y): return x.sum() + y.sum()
 def repeated(x, n): return sum([x for _ in range(n)], x)
 def turned(x): return x.t() * 2
 def windows(x): return x[:, :4] * 2
+def three(x, y, z): return x + y * 2 + z * 3
+def named(x, name): return x * 2 if name == "two" else x * len(name)
+def unread(x, number, name): return x * 2
 """
 
-# function -> calls: a tuple is a tensor of ones of that shape, all else a number; a size may come
-# with a mark and its axis
+# function -> calls: a tuple is a tensor of ones of that shape, "x" the first of them once more, all
+# else is itself; a size may come with a mark and its axis
 SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("block", False, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
     ("block", True, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
@@ -49,6 +52,11 @@ SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("turned", None, [[(n, m)] for n, m in ((4, 5), (5, 6), (7, 7), (3, 9))]),
     ("windows", None, [[(8, n)] for n in (8, 9, 10, 11)]),
     ("sums", None, [[(n,), (m,)] for n, m in ((3, 5), (4, 6), (7, 8), (9, 9), (5, 5))]),
+    ("doubled", False, [[(n,)] for n in range(2, 14)]),
+    ("named", None, [[(4,), name] for name in ("two", "three", "two", "nine")]),
+    ("unread", None, [[(4,), a, name] for a, name in ((1, "a"), (2, "b"), (3.0, None))]),
+    ("three", None, [[(4,), "x", (4,)], [(4,), (4,), "x"], [(4,), (4,), (4,)], [(4,), "x", (4,)]]),
+    ("three", None, [[(4,), (4,), (4,)], [(4,), "x", (4,)], [(4,), "x", "x"], [(4,), "x", "x"]]),
     ("doubled", None, [[(n, 3)] for n in (4, ("dynamic", 0, 4), ("dynamic", 0, 5), 6, 4)]),
     ("doubled", None, [[(n, 3)] for n in (4, ("maybe", 0, 4), ("maybe", 0, 5), 6, 4)]),
     ("doubled", None, [[(n, 3)] for n in (("dynamic", 0, 4), 5, 4, ("dynamic", 0, 7))]),
@@ -80,11 +88,13 @@ def counts(module: Any, counter: Any, name: str, dynamic: bool | None, calls: An
     exec(PROGRAMS, scope)
     compiled, found = module.compile(scope[name], backend=counter, dynamic=dynamic), []
     for call in calls:
-        compiled(*[argument(module, part) for part in call])
+        args = [argument(module, part) for part in call]
+        compiled(*[args[0] if part == "x" else arg for part, arg in zip(call, args)])
         found.append(counter.frame_count)
     return found
 
 
+@pytest.mark.filterwarnings("ignore:.*recompile limit")
 @pytest.mark.parametrize(("name", "dynamic", "calls"), SERIES)
 def test_as_many_graphs(name: str, dynamic: bool | None, calls: Any) -> None:
     from torch._dynamo.testing import CompileCounter as TorchCounter
