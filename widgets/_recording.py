@@ -133,7 +133,7 @@ def original(fn: Callable[..., Any]) -> Callable[..., Any]:
     if not is_compiled(fn):
         return fn
     if isinstance(fn, CompiledObject):
-        return object.__getattribute__(fn, "_original")
+        return object.__getattribute__(fn, "_orig_mod")
     state: State = state_of(fn)
     if isinstance(fn, MethodType):
         return MethodType(state.function, fn.__self__)

@@ -94,7 +94,7 @@ def guard_matrix(fn: Callable[..., Any]) -> Callable[..., GuardMatrix]:
     if isinstance(fn, MethodType):
         bound = (fn.__self__,)
     elif isinstance(fn, CompiledObject):
-        bound = (object.__getattribute__(fn, "_original"),)
+        bound = (object.__getattribute__(fn, "_orig_mod"),)
 
     def asked(*args: Any, **kwargs: Any) -> GuardMatrix:
         function = state.function

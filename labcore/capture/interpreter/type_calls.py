@@ -61,7 +61,7 @@ def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
 def _isinstance(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
     cls = type_of(vm, args[0])
     hit = _is_subclass(vm, cls, _classes(vm, args[1]))
-    if hit or is_fixed(cls):
+    if hit or is_fixed(cls) and static_entry(cls, "__class__")[0] is object:
         return Constant(hit)
     lookup, told = vm.classes.entry(cls, "__getattribute__"), vm.classes.entry(cls, "__class__")
     if lookup is None or not any(lookup.raw is plain for plain in PLAIN_LOOKUPS):
