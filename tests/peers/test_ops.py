@@ -13,7 +13,11 @@ from tests.ops.strategies import arrays, partners
 from tests.ops.test_kernel_meets_meta import BINARY, UNARY, VIEWS, attempt
 
 torch = pytest.importorskip("torch", reason="torch is a peer: `make peers`")
-ROUNDED = {"exp", "log", "sin", "cos", "tanh", "sigmoid", "erf", "pow", "rsqrt", "mean", "sum"}
+ROUNDED = set(
+    "exp log sin cos tanh sigmoid erf pow rsqrt mean sum exp2 expm1 log1p log2 log10 tan asin acos "
+    "atan sinh cosh asinh acosh atanh atan2 atan2_".split()
+)
+TENSORS = {"maximum", "minimum", "atan2"}  # which take no numbers there
 
 
 def theirs(value):
@@ -57,13 +61,14 @@ def same(name, torch_call, *args, exact_strides=True):
 @settings(max_examples=400, deadline=None)
 @given(arrays(), st.sampled_from([n for n in UNARY if n != "_to_copy"]))
 def test_unary(array, name):
-    same(name, getattr(torch, name), array)
+    of_integers = name in ("isinf", "isfinite") and array.dtype.kind != "f"  # a constant there
+    same(name, getattr(torch, name.strip("_")), array, exact_strides=not of_integers)
 
 
 @settings(max_examples=300, deadline=None)
-@given(partners(), st.sampled_from(BINARY))
+@given(partners(), st.sampled_from([n for n in BINARY if n != "_with_history"]))
 def test_binary(operands, name):
-    call = {"maximum": torch.maximum, "minimum": torch.minimum}.get(name)
+    call = getattr(torch, name) if name in TENSORS else None
     assume(call is None or all(isinstance(a, np.ndarray) for a in operands))
     assume(
         name != "div" or isinstance(operands[0], np.ndarray)
@@ -201,6 +206,7 @@ def test_in_place(operands, name):
         isinstance(target, np.ndarray)
         and (isinstance(other, np.ndarray) or not name.startswith(("copy", "log")))
     )
+    assume(name not in TENSORS or isinstance(other, np.ndarray))
     assume(not name.startswith("bitwise") or all(np.asarray(a).dtype.kind != "f" for a in operands))
     ours, copy = [
         np.lib.stride_tricks.as_strided(m := np.array(target, order="K"), m.shape, m.strides)
