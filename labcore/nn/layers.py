@@ -46,7 +46,7 @@ class Dropout(Module):
         self.p, self.inplace = p, inplace
 
     def forward(self, input: Any) -> Any:
-        return F.dropout(input, self.p, self.training)
+        return F.dropout(input, self.p, self.training, inplace=self.inplace)
 
     def extra_repr(self) -> str:
         return f"p={self.p}, inplace={self.inplace}"

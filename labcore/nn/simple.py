@@ -7,23 +7,28 @@ defaults are those of the operator after its tensors.
 
 from __future__ import annotations
 
-from inspect import Signature
+from inspect import Parameter, Signature
 from typing import Any
 
 from .. import ops
 from ..ops import Op
+from . import functional as F
 from .module import Module
 
 
 class Simple(Module):
-    """`function(*tensors, **options)`."""
+    """`function(*tensors, **options)`: the operator, under its name in `functional`."""
 
-    function: Op
+    operator: Op
+    function: Any
     tensors = 1
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
-        parameters = list(self.function.signature.parameters.values())[self.tensors :]
+        parameters = list(self.operator.signature.parameters.values())[self.tensors :]
+        if self.operator.name in F.INPLACE:
+            kind = Parameter.POSITIONAL_OR_KEYWORD
+            parameters.append(Parameter("inplace", kind, default=False))
         try:
             bound = Signature(parameters).bind(*args, **kwargs)
         except TypeError as error:
@@ -67,5 +72,10 @@ for _table, _tensors in ((ACTIVATIONS, 1), (POOLS, 1), (LOSSES, 2)):
         CLASSES[_name] = type(
             _name,
             (Simple,),
-            {"function": ops.OPS[_function], "tensors": _tensors, "__module__": "labcore.nn"},
+            {
+                "operator": ops.OPS[_function],
+                "function": staticmethod(getattr(F, _function)),
+                "tensors": _tensors,
+                "__module__": "labcore.nn",
+            },
         )

@@ -106,7 +106,7 @@ def _gelu_rule(grad: Any, input: Any, approximate: str) -> Any:
 
 
 @decomposed("F", "silu_cpu")
-def silu(input: Any, inplace: bool = False) -> Any:
+def silu(input: Any) -> Any:
     return ops.mul(input, ops.sigmoid(input))
 
 
@@ -135,7 +135,7 @@ def logsigmoid(input: Any) -> Any:
 
 
 @composite("F", "mish_cpu")
-def mish(input: Any, inplace: bool = False) -> Any:
+def mish(input: Any) -> Any:
     return ops.mul(input, ops.tanh(ops.softplus(input)))
 
 
@@ -158,12 +158,12 @@ derivative("logsigmoid", input=lambda grad, input: ops.mul(grad, ops.sigmoid(ops
 
 
 @decomposed("F", "leaky_relu_cpu")
-def leaky_relu(input: Any, negative_slope: float = 0.01, inplace: bool = False) -> Any:
+def leaky_relu(input: Any, negative_slope: float = 0.01) -> Any:
     return ops.where(ops.gt(input, 0), input, ops.mul(input, negative_slope))
 
 
 @decomposed("F", "elu_cpu")
-def elu(input: Any, alpha: float = 1.0, inplace: bool = False) -> Any:
+def elu(input: Any, alpha: float = 1.0) -> Any:
     return ops.where(ops.le(input, 0), ops.mul(ops.expm1(input), alpha), input)
 
 
@@ -173,7 +173,7 @@ def _elu_rule(grad: Any, input: Any, alpha: float) -> Any:
 
 
 @decomposed("torch F")
-def selu(input: Any, inplace: bool = False) -> Any:
+def selu(input: Any) -> Any:
     return ops.mul(ops.elu(input, _SELU_ALPHA), _SELU_SCALE)
 
 
@@ -193,9 +193,7 @@ def _hardswish_rule(grad: Any, input: Any) -> Any:
 
 
 @decomposed("F")
-def hardtanh(
-    input: Any, min_val: float = -1.0, max_val: float = 1.0, inplace: bool = False
-) -> Any:
+def hardtanh(input: Any, min_val: float = -1.0, max_val: float = 1.0) -> Any:
     type_ = meta_of(input).dtype
     if type_ is dtypes.bool:
         raise RuntimeError("Bool inputs not supported for hardtanh")
@@ -205,22 +203,22 @@ def hardtanh(
 
 
 @composite("F")
-def relu6(input: Any, inplace: bool = False) -> Any:
+def relu6(input: Any) -> Any:
     return ops.hardtanh(input, 0.0, 6.0)
 
 
 @decomposed("F", "hardsigmoid_cpu")
-def hardsigmoid(input: Any, inplace: bool = False) -> Any:
+def hardsigmoid(input: Any) -> Any:
     return ops.div(ops.clamp(ops.add(input, 3), 0, 6), 6)
 
 
 @decomposed("F", "hardswish_cpu")
-def hardswish(input: Any, inplace: bool = False) -> Any:
+def hardswish(input: Any) -> Any:
     return ops.div(ops.mul(input, ops.clamp(ops.add(input, 3), 0, 6)), 6)
 
 
 @composite("F")
-def threshold(input: Any, threshold: float, value: float, inplace: bool = False) -> Any:
+def threshold(input: Any, threshold: float, value: float) -> Any:
     return ops.where(ops.le(input, threshold), value, input)
 
 
@@ -264,7 +262,7 @@ def glu(input: Any, dim: int = -1) -> Any:
 
 
 @composite("F")
-def dropout(input: Any, p: float = 0.5, training: bool = True, inplace: bool = False) -> Any:
+def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
     """Each element 0 with probability `p`, the others scaled up by as much; drawn in order from
     the generator of `manual_seed`."""
     if p < 0.0 or p > 1.0:

@@ -135,3 +135,19 @@ def test_errors():
     x = torch.ones(2, 4)
     with pytest.raises(RuntimeError, match="Need attn_mask"):
         nn.MultiheadAttention(4, 2)(x, x, x, is_causal=True)
+
+
+@pytest.mark.parametrize("make", [lambda: nn.ReLU(True), lambda: nn.LeakyReLU(0.1, inplace=True)])
+def test_in_place(make):
+    module = make()
+    x = torch.tensor([-1.0, 2.0])
+    assert module(x) is x and x[1] == 2 and x[0] > -1
+
+    def program(x):
+        y = x * 2
+        z = module(y)
+        return y + z
+
+    for x in (torch.tensor([-1.0, 2.0]), torch.tensor([-1.0, 2.0], requires_grad=True)):
+        found = torch.compile(program)(x)
+        torch.testing.assert_close(found, program(x))
