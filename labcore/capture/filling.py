@@ -104,6 +104,7 @@ class Filling:
         if any(isinstance(key, KeyVariable) for key in variable.items):
             return self._set_of_own_keys(variable)
         text, given = variable.steps[0]
+        self._check_operands(variable)
         name = self._named("set_", text.format(*map(self._as_it_was, given)))
         self._repeat_steps(name, variable)
         return name
@@ -118,6 +119,13 @@ class Filling:
         for template, parts in variable.steps[1:]:
             self._last.append(template.format(name, *map(self._as_it_was, parts)))
         return name
+
+    def _check_operands(self, variable: SetVariable) -> None:
+        """Raises Break for a set that is made of one that is filled last of all."""
+        parts = [part for _, parts in variable.steps for part in parts]
+        sets = [part.items for part in parts if isinstance(part, SetVariable)]
+        if any(isinstance(key, KeyVariable) for items in sets for key in items):
+            raise Break("operation", what="a set made of keys with code of their own")
 
     def _must_be_as_it_was(self, key: object) -> None:
         """Raises Break for a key that need not hash and compare as it did when it was put in."""
@@ -138,6 +146,7 @@ class Filling:
         if isinstance(part, SetVariable) and part in self.looker.effects.written:
             raise Break("operation", what="a set made of one that is changed")
         return self.build(part)
+
 
 def _parts_of(owner: ObjectVariable) -> Iterator[Variable | None]:
     """What an object's attributes are, and what is in tuples there."""

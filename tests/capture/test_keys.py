@@ -286,3 +286,14 @@ def test_the_class_is_guarded():
     Later.__eq__, Later.__hash__ = lambda self, other: True, lambda self: 1
     for _ in range(2):
         assert repr(compiled(x3(), Later())) == repr(f(x3(), Later()))
+
+
+def test_a_set_made_of_keys_with_hashes_of_their_own():
+    def f(x, n):
+        numbers = [3, 0, 1]
+        return x, set(numbers) - {n}, {3, 0} ^ {n}, {n} & set(numbers), set(numbers) | {n}
+
+    compiled = torch.compile(f, backend="eager")
+    for n in (0, 1, 7):
+        with strict():
+            assert compiled(x3(), Number(n))[1:] == f(x3(), Number(n))[1:]

@@ -245,7 +245,23 @@ def delegates(make, x):
     return sum(all_of([x, x + 1, *make(x)]))
 
 
-@pytest.mark.parametrize("program", [last_items, unzips, delegates])
+class Key:
+    def __hash__(self):
+        return 3
+
+    def __eq__(self, other):
+        return self is other
+
+
+def asks_for_hashes(make, x):
+    for _ in range(2):
+        started = make(x)
+        x = next(started)
+        x = x * len({Key(), None})
+    return x
+
+
+@pytest.mark.parametrize("program", [last_items, unzips, delegates, asks_for_hashes])
 def test_no_cycle_of_capture_holds_what_the_call_was_given(program):
     """A call that was captured lets go of its generators and tensors as an eager one does."""
     closed = []

@@ -59,7 +59,7 @@ def _attempt(vm: Interpreter, act: Act, answers: Answers) -> int | None:
     try:
         return act()
     except Question as another:
-        frame.stack, question = stack, another
+        frame.stack, question = stack, another.with_traceback(None)
     finally:
         vm.answers = {}
     return ask(vm, question, act, answers, changes)

@@ -262,7 +262,7 @@ class Interpreter:
         try:
             return act()
         except Question as question:
-            frame.stack, asked = stack, question
+            frame.stack, asked = stack, question.with_traceback(None)
         from .asking import ask  # late: it uses the families of instructions
 
         return ask(self, asked, act, {}, changes)
