@@ -217,8 +217,13 @@ class Contents:
         if not all(map(is_constant_key, value)):
             raise Break("operation", what=f"iteration over {name!r}, whose keys are objects")
         self.varying.refuse(f"keys({name})")
-        constant = self.builder.constant(list(value), f"{name}_keys")
-        self.builder.add(kinds.keys_match(name, home, list(value), constant, self.builder.origin))
+        keys = wanted = list(value)
+        compared = home
+        if any(type(key) is not str for key in keys):
+            wanted = list(map(kinds.exact, keys))
+            compared = f"map({self.builder.constant(kinds.exact, 'exact')}, {home})"
+        constant, origin = self.builder.constant(wanted, f"{name}_keys"), self.builder.origin
+        self.builder.add(kinds.keys_match(name, home, keys, compared, constant, origin))
 
     def mapping_length(self, variable: DictVariable) -> int:
         """len(variable); of one from outside that was not changed it guards no more than that."""

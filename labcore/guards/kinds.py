@@ -293,15 +293,24 @@ def length_match(name: str, home: str, length: int, origin: Origin | None) -> Gu
     )
 
 
+def exact(key: Any) -> Any:
+    """What is equal for two keys only if they are the same: 1 and True are not, nor 0.0 and -0.0,
+    nor tuples of those."""
+    kind = type(key)
+    if kind is tuple or kind is frozenset:
+        return (kind, *map(exact, key))
+    if kind is float or kind is complex:
+        return kind, repr(key)
+    return (kind, key.start, key.stop, key.step) if kind is range else (kind, key)
+
+
 def keys_match(
-    name: str, home: str, keys: list[Any], constant: str, origin: Origin | None
+    name: str, home: str, keys: list[Any], compared: str, constant: str, origin: Origin | None
 ) -> Guard:
-    """The same keys in the same order; 1 and True are equal, and not the same."""
+    """The same keys in the same order: `compared` gives them, or what `exact` does for each."""
     expected = _show_all(keys)
     mismatch = _differs("keys of", name, expected, _show_all)
-    code = f"list({home}) == {constant}"
-    if any(type(key) is not str for key in keys):
-        code = f"list(map(type, {home})) == list(map(type, {constant})) and {code}"
+    code = f"list({compared}) == {constant}"
     return Guard("DICT_KEYS_MATCH", name, code, home, expected, mismatch, origin)
 
 

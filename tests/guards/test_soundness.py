@@ -402,3 +402,11 @@ def test_a_default_that_was_added_later():
     f.__defaults__ = None
     watched(ones(), 2)
     f.__kwdefaults__ = {}
+
+
+def test_equal_keys_may_be_others():
+    watched = Watched(lambda x, made: (x * 2, [repr(key) for key in made]))
+    keys = [0.0, -0.0, 0, False, (1, 2.0), (True, 2.0), (1, 2)]
+    for fits in (False, True):
+        for key in keys:
+            assert watched(ones(), {key: "value"}) is fits
