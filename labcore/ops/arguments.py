@@ -59,6 +59,7 @@ KINDS: dict[str, Kind] = {
     "dims": (_ints, "tuple of ints"),
     "size": (_ints, "tuple of ints"),
     "shape": (_ints, "tuple of ints"),
+    "alpha": (is_number, "Number"),
     "dim0": (is_int, "int"),
     "dim1": (is_int, "int"),
     "index": (is_int, "int"),
@@ -73,8 +74,10 @@ PARTICULAR: dict[tuple[str, str], Kind] = {
 
 
 def check_arguments(op: Op, args: tuple, kwargs: dict[str, Any] | None = None) -> None:
-    """Raises TypeError for the first argument of a kind that its parameter does not take."""
+    """Raises TypeError for a wrong number of arguments or an unknown name, or for the first
+    argument of a kind that its parameter does not take."""
     kwargs = kwargs or {}
+    op.bind(args, kwargs)
     names = list(op.signature.parameters)
     given = {**dict(zip(names, args)), **kwargs}
     second = given.get("other", given.get("exponent"))

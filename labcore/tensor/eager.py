@@ -80,8 +80,7 @@ def _attempt(function: Callable, op: Op, args: tuple) -> Any:
     except REFUSALS as error:
         told = error
     try:
-        if isinstance(told, (TypeError, AttributeError)):
-            told = _blame(op, args) or told
+        told = _blame(op, args) or told
         if isinstance(told, AttributeError):
             raise told
         raise told.with_traceback(None) from told.__cause__
@@ -92,7 +91,6 @@ def _attempt(function: Callable, op: Op, args: tuple) -> Any:
 def _blame(op: Op, args: tuple) -> TypeError | None:
     """The error of a wrong number or kind of arguments, if that is what is wrong."""
     try:
-        op.bind(args, {})
         check_arguments(op, args)
     except TypeError as error:
         return error

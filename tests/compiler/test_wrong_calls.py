@@ -45,6 +45,19 @@ CASES = {
         lambda x: x.reshape("a"),
         "reshape(): argument 'shape' (position 2) must be tuple of ints, not tuple with str",
     ),
+    "a shape of a fraction": (
+        lambda x: x.reshape(2.5),
+        "reshape(): argument 'shape' (position 2) must be tuple of ints, not tuple with float",
+    ),
+    "a factor that is none": (
+        lambda x: x.add(1, alpha="a"),
+        "add(): argument 'alpha' (position 3) must be Number, not str",
+    ),
+    "an unknown name": (
+        lambda x: x.mul(2, scale=3),
+        "mul(): got an unexpected keyword argument 'scale'",
+    ),
+    "a method with too many": (lambda x: x.t(1, 2), "t(): too many positional arguments"),
     "too few": (lambda x: torch.relu(), "relu(): missing a required argument: 'input'"),
     "too many": (lambda x: torch.relu(x, x), "relu(): too many positional arguments"),
 }
@@ -58,6 +71,20 @@ def test_the_argument_is_named(case, compiled):
         (torch.compile(fn, backend="eager") if compiled else fn)(torch.ones(3))
     assert str(raised.value) == text
     assert raised.value.__context__ is None or raised.value.__suppress_context__
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda name: name.replace(" ", "-"))
+def test_a_handler_sees_the_same_error(case):
+    fn, text = CASES[case]
+
+    def tries(x):
+        try:
+            fn(x)
+        except TypeError as error:
+            return x + 1, str(error)
+
+    compiled = torch.compile(tries, backend="eager", fullgraph=True)
+    assert compiled(torch.ones(3))[1] == text
 
 
 def test_numbers_where_tensors_are_wanted_leave_nothing_in_the_cache():
