@@ -2,7 +2,7 @@
 
 In: nothing.  Out: PyTorch's names for the part of it that exists here.
 Invariant: importing this loads numpy, the operators and the tensors; the compiler, the trace and
-whatever they need (numba, sympy, matplotlib) are loaded when first asked for.
+whatever they need (numba, matplotlib) are loaded when first asked for.
 """
 
 from __future__ import annotations

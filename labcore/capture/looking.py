@@ -284,10 +284,6 @@ class Looker(Contents):
             self.effects.write(owner, f"{{}}[{name!r}] = {{}}", value)
         owner.names[name] = value
 
-    @property
-    def wrote_globals(self) -> bool:
-        return any(isinstance(v, NamespaceVariable) for v in self.effects.written)
-
     def cell(self, source: Source, name: str, cell: CellType) -> CellVariable:
         """A cell from outside; what it holds is not looked at."""
         twin = self.known.get(id(cell))

@@ -69,6 +69,8 @@ def compile(
             "Used as a decorator with arguments, write @compile(backend=...)"
         )
     _check(mode, options)
+    if dynamic not in (None, True, False):
+        raise TypeError(f"dynamic is True, False or None (after a size changes), not {dynamic!r}")
     if recompile_limit is not None and recompile_limit < 1:
         raise RuntimeError(
             f"recompile_limit is how many variants there may be of a place, not {recompile_limit}"

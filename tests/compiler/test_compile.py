@@ -473,3 +473,8 @@ def test_the_limit_of_a_region_in_the_middle_is_told_once_at_the_users_line():
             compiled(*pair(n))
     assert [w.filename for w in caught] == [__file__]
     assert "in the region f from line" in str(caught[0].message)
+
+
+def test_what_dynamic_cannot_be_is_refused():
+    with pytest.raises(TypeError, match="dynamic is True, False or None"):
+        torch.compile(block, dynamic="yes")

@@ -18,11 +18,7 @@ from ..breaks import WouldRaise
 from ..frame import Continuation, Rescue, SymbolicFrame
 from ..variables import (
     Constant,
-    DictVariable,
     Lazy,
-    ListVariable,
-    TensorVariable,
-    TupleVariable,
     Variable,
 )
 from .continuations import settled
@@ -40,7 +36,6 @@ Args = list[Variable]
 Protocol = Callable[[Interpreter, SymbolicFrame, Args], "int | None"]
 PROTOCOLS: dict[int, Protocol] = {}
 OPERATORS: set[int] = set()  # where the second argument may be the one that answers
-NO_ITERATORS = (TupleVariable, ListVariable, DictVariable, TensorVariable, Constant)
 
 
 def protocol_of(
