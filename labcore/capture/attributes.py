@@ -168,7 +168,7 @@ def set_attribute(
         _store_in_module(vm, owner, name, value)
         return None
     if isinstance(owner, FunctionVariable) and owner.value is None and value is not None:
-        if name not in SETTABLE and hasattr(FunctionType, name):
+        if name not in SETTABLE and static_entry(FunctionType, name)[0]:
             raise Break("mutation", what=f"attribute {name!r} of a {owner.kind}")
         vm.changed()
         owner.attributes[name] = value
@@ -201,7 +201,7 @@ def _of_function(vm: Interpreter, owner: FunctionVariable, name: str) -> Variabl
         return vm.lazy(owner.source.attribute(name), vars(owner.value)[name])
     if name in FUNCTION_FACTS:
         return vm.lazy(owner.source.attribute(name), getattr(owner.value, name))
-    if hasattr(FunctionType, name):
+    if static_entry(FunctionType, name)[0]:
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     _guard_absent(vm, owner.source.name, owner.home, name)
     raise WouldRaise(AttributeError(f"'function' object has no attribute {name!r}", name=name))
@@ -223,7 +223,7 @@ def _of_new_function(owner: FunctionVariable, name: str) -> Variable:
             return Constant(code)
         case "__defaults__":
             return TupleVariable(list(owner.defaults)) if owner.defaults else Constant(None)
-    if hasattr(FunctionType, name):
+    if static_entry(FunctionType, name)[0]:
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     raise WouldRaise(AttributeError(f"'function' object has no attribute {name!r}", name=name))
 
@@ -285,7 +285,7 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
         return lifted(TENSOR_FACTS[name](owner.meta))
     if name in TENSOR_VIEWS:
         return vm.operators.get(owner, name)
-    if not hasattr(Tensor, name):
+    if static_entry(Tensor, name)[0] is None:
         raise WouldRaise(AttributeError(f"'Tensor' object has no attribute {name!r}"))
     if callable(getattr(Tensor, name)) or hasattr(Methods, name):
         return MethodVariable(owner, name)

@@ -195,7 +195,7 @@ class Exit(Filling):
     def _method(self, method: MethodVariable) -> str:
         owner = self.build(method.owner)
         if method.function is None:
-            return self._named(method.name, f"{owner}.{method.name}")
+            return self._named(method.name, f"({owner}).{method.name}")
         function = self.build(method.function)
         if isinstance(method.function, FunctionVariable):
             kind = self.builder.constant(MethodType, "MethodType")
@@ -314,7 +314,8 @@ class Exit(Filling):
         space = self.builder.constant(made.namespace, "G")
         kind = self.builder.constant(FunctionType, "FunctionType")
         defaults = self._tuple(made.defaults) if made.defaults else None
-        parts = f"{code}, {space}, None, {defaults}, {self._tuple(made.cells)}"
+        closure = self._tuple(made.cells) if made.cells else None
+        parts = f"{code}, {space}, None, {defaults}, {closure}"
         name = self._named(made.code.co_name, f"{kind}({parts})")
         if made.keyword_defaults:
             given = ", ".join(

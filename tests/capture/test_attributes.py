@@ -200,3 +200,24 @@ def test_the_class_of_a_value(value) -> None:
 @pytest.mark.parametrize("value", [[1], {"a": 1}, {1}])
 def test_a_container_has_no_hash(value) -> None:
     check(lambda x, value: (x + 1, value.__hash__ is None), x4(), value)
+
+
+def test_what_a_class_has_as_an_object_its_instances_do_not_have():
+    def f(x):
+        def made(value: int) -> int:
+            return value
+
+        names = "__name__", "__qualname__", "__dict__", "__annotations__"
+        return x + 1, [hasattr(x, name) for name in names], getattr(made, "__annotations__", None)
+
+    check(f, torch.ones(2))
+
+
+def test_what_is_made_with_nothing_around_it_has_no_closure():
+    compiled = torch.compile(lambda x: (x + 1, lambda: 1), backend="eager")
+    assert compiled(torch.ones(2))[1].__closure__ is None
+
+
+def test_the_method_of_a_number_leaves():
+    compiled = torch.compile(lambda x: (x + 1, (3).__add__, (-3).__abs__), backend="eager")
+    assert [call(*given) for call, given in zip(compiled(torch.ones(2))[1:], [(4,), ()])] == [7, 3]
