@@ -52,7 +52,7 @@ class Memory:
         self.unrecorded: dict[Node, int] = {}  # views made under no_grad, and at which step
         self.twins: dict[Node, tuple[TensorVariable, Node]] = {}  # inputs: others when detached
         self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
-        self._views: dict[tuple[Node, Node], Node] = {}
+        self._views: dict[tuple[Node, Node, Node], Node] = {}
 
     # ---- reading ----
 
@@ -99,15 +99,15 @@ class Memory:
     def _seen_through(self, node: Node, base: Node, now: Node) -> Node:
         """The view `node`, of `now` instead of `base`."""
         way: list[Node] = []
-        while node is not base and (node, now) not in self._views:
+        while node is not base and (node, base, now) not in self._views:
             way.append(node)
             source = view_source(node)
             assert source is not None
             node = source
-        seen = now if node is base else self._views[node, now]
+        seen = now if node is base else self._views[node, base, now]
         for view in reversed(way):
             seen = self._emit(view.target, (seen, *view.args[1:]), dict(view.kwargs))
-            self._views[view, now] = seen
+            self._views[view, base, now] = seen
         return seen
 
     # ---- writing ----

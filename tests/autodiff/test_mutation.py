@@ -45,6 +45,7 @@ WHOLE = {  # one graph each
     "transposed_twin": program("x.mul_(k); return y.sum(),", "x, y = base, base.T"),
     "detached_twin": program("x.mul_(k); return y + 1, y[0], x", "x, y = base, base.detach()"),
     "detached_twin_written": program("y.mul_(k); return y, x + 1", "x, y = base, base.detach()"),
+    "read_then_seen": program("d = (c + y.data).detach(); d += 2; v = d[0]; return d, v, v * 2"),
     "output_is_input": program("return x, x[1:], x.detach()"),
     "outputs_alias_each_other": program("z = x * k; z += 1; return z, z[0], z, z.T"),
     "detached": program("d = x.detach(); d.mul_(2); return d, x * k", wanted=PLAIN),
