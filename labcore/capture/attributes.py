@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from ..guards import Source, kinds, source
 from ..tensor import Tensor
 from ..tensor.methods import Methods
+from ..tensor.missing import Missing
 from ..tensor.replaced import is_replaced
 from ..tensor.size import Size
 from . import objects, storing, tape_facts
@@ -285,7 +286,8 @@ def _of_tensor(vm: Interpreter, owner: TensorVariable, name: str) -> Variable:
         return lifted(TENSOR_FACTS[name](owner.meta))
     if name in TENSOR_VIEWS:
         return vm.operators.get(owner, name)
-    if static_entry(Tensor, name)[0] is None:
+    cls, entry = static_entry(Tensor, name)
+    if cls is None or isinstance(entry, Missing):
         raise WouldRaise(AttributeError(f"'Tensor' object has no attribute {name!r}"))
     if callable(getattr(Tensor, name)) or hasattr(Methods, name):
         return MethodVariable(owner, name)

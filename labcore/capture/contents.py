@@ -219,11 +219,15 @@ class Contents:
         self.varying.refuse(f"keys({name})")
         keys = wanted = list(value)
         compared = home
-        if any(type(key) is not str for key in keys):
+        texts = bool(keys) and all(type(key) is str for key in keys)
+        if not texts:
             wanted = list(map(kinds.exact, keys))
             compared = f"map({self.builder.constant(kinds.exact, 'exact')}, {home})"
         constant, origin = self.builder.constant(wanted, f"{name}_keys"), self.builder.origin
-        self.builder.add(kinds.keys_match(name, home, keys, compared, constant, origin))
+        code = f"list({compared}) == {constant}"
+        if texts:  # and none of a class of its own, such as an enum's
+            code += f" and {{*map(type, {home})}} == {self.builder.constant({str}, 'texts')}"
+        self.builder.add(kinds.keys_match(name, home, keys, code, origin))
 
     def mapping_length(self, variable: DictVariable) -> int:
         """len(variable); of one from outside that was not changed it guards no more than that."""

@@ -305,12 +305,11 @@ def exact(key: Any) -> Any:
 
 
 def keys_match(
-    name: str, home: str, keys: list[Any], compared: str, constant: str, origin: Origin | None
+    name: str, home: str, keys: list[Any], code: str, origin: Origin | None
 ) -> Guard:
-    """The same keys in the same order: `compared` gives them, or what `exact` does for each."""
+    """The same keys in the same order."""
     expected = _show_all(keys)
     mismatch = _differs("keys of", name, expected, _show_all)
-    code = f"list({compared}) == {constant}"
     return Guard("DICT_KEYS_MATCH", name, code, home, expected, mismatch, origin)
 
 

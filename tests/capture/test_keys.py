@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 import pytest
@@ -297,3 +298,17 @@ def test_a_set_made_of_keys_with_hashes_of_their_own():
     for n in (0, 1, 7):
         with strict():
             assert compiled(x3(), Number(n))[1:] == f(x3(), Number(n))[1:]
+
+
+class Letter(enum.StrEnum):
+    A = "a"
+
+
+def test_a_text_of_a_class_of_its_own_is_another_key():
+    def names(x, d, **more):
+        return x + 1, [type(key).__name__ for key in (*d, *more)]
+
+    compiled = torch.compile(names, backend="eager")
+    for key in ("a", Letter.A, "a", "b"):
+        for given, more in (({key: 1}, {}), ({}, {key: 1})):
+            assert compiled(x3(), given, **more)[1] == names(x3(), given, **more)[1]
