@@ -119,6 +119,8 @@ def buckets(sizes: Any) -> Result:
         belief = f"{max(LENGTHS)} has to fit as well: the largest bucket is no smaller."
     elif found == 342:
         belief = "Powers of two know nothing of your lengths: begin at the largest that occurs."
+    elif found > least and set(chosen) <= set(LENGTHS):
+        belief = "Lengths that occur, but others pad less: count what each makes the rest pad."
     elif found > least:
         belief = "A bucket between two lengths pads both: let each be a length that occurs."
     return Result(facts, belief)
