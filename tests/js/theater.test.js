@@ -193,7 +193,7 @@ test("as many cards are in view as fit; with one, the one that is asked", () => 
 test("the last sentence counts, and names the guard behind the recompile", () => {
   assert.equal(
     narrate(STATIC, STATIC.events.length, words),
-    "4 calls, 2 hits, 2 misses, 1 recompile, 2 variants. A recompile began with `x.shape == (4,)`.",
+    "4 calls, 2 hits, 2 misses, 1 recompile, 2 variants. The first guard to fail was `x.shape == (4,)`.",
   );
 });
 

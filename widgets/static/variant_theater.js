@@ -72,7 +72,7 @@ function verdictOf(fail, stop, words) {
 }
 
 /** Everything that stands on the stage, built once. */
-function furnish(ui, trace, tickets, words) {
+function furnish(ui, trace, limit, tickets, words) {
   const zone = (name, ...kids) => {
     const heading = h("h4", { class: "lab-h" }, words(name));
     return { root: h("section", { class: `vt-zone vt-${name}` }, heading, kids), heading };
@@ -94,7 +94,7 @@ function furnish(ui, trace, tickets, words) {
     tickets: tickets.roots,
     cards: Object.fromEntries(trace.variants.map((v) => [v.id, card(v, words)])),
     empties: ["no_variant", "room", "room"].map((key, at) =>
-      h("div", { class: "vt-empty", style: `--slot:${at}` }, words(key)),
+      h("div", { class: "vt-empty", style: `--slot:${at}` }, words(at < limit ? key : "no_room")),
     ),
     stations: Object.fromEntries(STAGES.map((id) => [id, station(id)])),
     run: box("execute", "execute_rest"),
@@ -220,7 +220,9 @@ function build({ model, el, signal, words }, before) {
   const guesses = trace.calls.map(() => null);
   let play = null;
   const tickets = makeTickets(trace, guesses, words, () => play.paint());
-  const set = { ...furnish(ui, trace, tickets, words), headId: `vt-head-${serial++}`, visible: 2 };
+  const limit = model.get("trace").limit ?? Infinity; // a recording does not tell
+  const parts = furnish(ui, trace, limit, tickets, words);
+  const set = { ...parts, headId: `vt-head-${serial++}`, visible: 2 };
   const settings = makeSettings(ui, model, el, words, name);
   let width = -1;
   play = player(ui, {

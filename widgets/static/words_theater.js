@@ -88,6 +88,7 @@ export const THEATER_WORDS = {
   unused_stage: ["not used here", "这里没有用到"],
   no_variant: ["no variant yet", "还没有版本"],
   room: ["room for another variant", "留给下一个版本"],
+  no_room: ["past the recompile limit", "超出重新编译上限"],
   asked_order: ["asked in this order", "按这个顺序检查"],
   nth: ["asked {nth}", "第{nth}个检查"],
   ordinals: ["first second third fourth fifth sixth seventh eighth", "一 二 三 四 五 六 七 八"],
@@ -182,7 +183,7 @@ export const THEATER_WORDS = {
   n_recompiles_one: ["1 recompile", "重新编译 1 次"],
   n_variants: ["{count} variants", "{count} 个版本"],
   n_variants_one: ["1 variant", "1 个版本"],
-  end_guard: ["A recompile began with `{guard}`.", "重新编译起于 `{guard}`。"],
+  end_guard: ["The first guard to fail was `{guard}`.", "最先失败的守卫是 `{guard}`。"],
   end_break: ["Python ran what capture could not: {what}.", "捕获不了的由 Python 运行：{what}。"],
   end_regions: [
     "What follows the break is compiled in regions of its own, which are not on this stage.",
