@@ -67,6 +67,8 @@ def _twin(functional: Op) -> Op:
     """Register the in-place form of a pointwise operator."""
 
     def meta(input: TensorMeta, *args: Any, **kwargs: Any) -> TensorMeta:
+        if functional.name == "sub":  # it refuses bools before anybody looks at the layout
+            functional.meta(input, *args, **kwargs)
         _check_writable(input)
         given = [m.shape for m in (*args, *kwargs.values()) if isinstance(m, TensorMeta)]
         _check_shape(input, broadcast_shapes(input.shape, *given))
