@@ -55,8 +55,9 @@ def _inside(at: Expr, loops: Loops, buffer: Buffer) -> bool:
     """Is the largest offset in the buffer's span? Symbols and loops of no turns pass."""
     if any(s.const is None or s.const == 0 for s in (*loops.sizes, *buffer.shape)):
         return True
-    last = at.subs({f"i{k}": size - 1 for k, size in enumerate(loops.sizes)})
-    return last.const is None or 0 <= last.const < int(buffer.span)
+    last = at.subs({f"i{k}": size - 1 for k, size in enumerate(loops.sizes)}).const
+    span = buffer.span.const  # None for strides that are symbols
+    return last is None or span is None or 0 <= last < span
 
 
 def _require(ok: bool, who: str, rule: str) -> None:

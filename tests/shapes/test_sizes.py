@@ -420,3 +420,15 @@ def test_random_programs(steps, shapes, backend, dynamic):
             except (RuntimeError, IndexError) as error:
                 outcomes.append((type(error), str(error)))
         alike(*outcomes)
+
+
+def test_a_part_of_a_view_whose_stride_is_a_symbol():
+    def writes(x):
+        part = x[:1]
+        part.add_(2)
+
+    compiled = torch.compile(writes)
+    for x in (torch.tensor([1.0, 2.0]), torch.ones(2, 2).t()[0], torch.ones(3, 2).t()[0]):
+        expected = x.tolist()
+        compiled(x)
+        assert x.tolist() == [expected[0] + 2, *expected[1:]]
