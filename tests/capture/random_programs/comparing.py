@@ -182,9 +182,9 @@ def difference(
             for error in failures:
                 if not isinstance(error, OF_GRAPHS) or one["outcome"][0] == "returned":
                     return Difference(number, "inside the lab", "no error", repr(error))
-            if _overwrote_saved(one["outcome"]):
-                return None  # a graph of pure operators has its gradient all the same
             if one != other:
+                if _overwrote_saved(one["outcome"]) and other["outcome"][0] == "returned":
+                    return None  # a graph of pure operators has its gradient; the worlds part here
                 return Difference(number, *first_difference(one, other))
     if trace is not None:
         _count(trace, tally)
