@@ -128,18 +128,6 @@ def set_item(vm: Interpreter, owner: DequeVariable, key: Variable, value: Variab
     vm.looker.write(owner, "{}[{}] = {}", key, value)
 
 
-def delete_item(vm: Interpreter, owner: DequeVariable, key: Variable) -> None:
-    """del owner[key]."""
-    index: Any = python_value(vm, key)
-    items = vm.looker.queue(owner)
-    vm.changed()
-    try:
-        del items[index]
-    except (IndexError, TypeError) as error:
-        raise WouldRaise(error, exact=True) from None
-    vm.looker.write(owner, "del {}[{}]", key)
-
-
 def binary(vm: Interpreter, symbol: str, function: Any, a: Variable, b: Variable) -> Variable:
     """`a symbol b`, of which one is a deque: the left one's `maxlen` holds for the result."""
     if isinstance(a, DequeVariable) and isinstance(b, DequeVariable) and symbol == "+":
@@ -150,17 +138,6 @@ def binary(vm: Interpreter, symbol: str, function: Any, a: Variable, b: Variable
         if symbol == "*" and times and isinstance(own, DequeVariable):
             return DequeVariable(vm.looker.queue(own) * count.value)  # type: ignore[attr-defined]
     return folded(vm, symbol, function, a, b)
-
-
-def repeat(vm: Interpreter, owner: DequeVariable, count: Variable) -> None:
-    """owner *= count."""
-    times, items = python_value(vm, count), vm.looker.queue(owner)
-    vm.changed()
-    try:
-        items *= times
-    except (TypeError, OverflowError, MemoryError) as error:
-        raise WouldRaise(error, exact=True) from None
-    vm.looker.write(owner, "{}.__imul__({})", count)
 
 
 def backwards(vm: Interpreter, owner: DequeVariable) -> KeysVariable:

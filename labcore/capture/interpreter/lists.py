@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import polyfills
 from ..breaks import WouldRaise
-from ..variables import Call, Constant, ListVariable, Variable
+from ..variables import Call, Constant, DequeVariable, ListVariable, Variable
 from .control import iterate, truth
 from .core import Interpreter
 from .fold import is_plain, python_value
@@ -94,9 +94,10 @@ def set_item(vm: Interpreter, owner: ListVariable, key: Variable, value: Variabl
         vm.looker.write(owner, "{}[{}] = {}", key, value)
 
 
-def delete_item(vm: Interpreter, owner: ListVariable, key: Variable) -> None:
+def delete_item(vm: Interpreter, owner: ListVariable | DequeVariable, key: Variable) -> None:
     """del owner[key]."""
-    index, items = python_value(vm, key), vm.looker.items(owner)
+    index: Any = python_value(vm, key)
+    items: Any = vm.looker.held(owner)
     vm.changed()
     try:
         del items[index]
@@ -105,9 +106,10 @@ def delete_item(vm: Interpreter, owner: ListVariable, key: Variable) -> None:
     vm.looker.write(owner, "del {}[{}]", key)
 
 
-def repeat(vm: Interpreter, owner: ListVariable, count: Variable) -> None:
+def repeat(vm: Interpreter, owner: ListVariable | DequeVariable, count: Variable) -> None:
     """owner *= count."""
-    times, items = python_value(vm, count), vm.looker.items(owner)
+    times: Any = python_value(vm, count)
+    items: Any = vm.looker.held(owner)
     vm.changed()
     try:
         items *= times

@@ -181,12 +181,10 @@ def changed_in_place(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> 
     """`a symbol= b` of a container that is changed by it. False: it means `a = a symbol b`."""
     if isinstance(a, ListVariable) and symbol == "+":
         lists.extend(vm, a, b)
-    elif isinstance(a, ListVariable) and symbol == "*":
+    elif isinstance(a, (ListVariable, DequeVariable)) and symbol == "*":
         lists.repeat(vm, a, b)
     elif isinstance(a, DequeVariable) and symbol == "+":
         deques.extend(vm, a, b)
-    elif isinstance(a, DequeVariable) and symbol == "*":
-        deques.repeat(vm, a, b)
     elif isinstance(a, BytearrayVariable) and symbol in "+*":
         method = "__iadd__" if symbol == "+" else "__imul__"
         bytearrays.bytearray_method(vm, a, method, [b], {})

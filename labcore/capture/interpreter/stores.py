@@ -67,10 +67,8 @@ def store_item(vm: Interpreter, variable: Variable, key: Variable, value: Variab
 def delete_item(vm: Interpreter, variable: Variable, key: Variable) -> None:
     """del variable[key]."""
     owner = vm.look(variable)
-    if isinstance(owner, ListVariable):
+    if isinstance(owner, (ListVariable, DequeVariable)):
         lists.delete_item(vm, owner, key)
-    elif isinstance(owner, DequeVariable):
-        deques.delete_item(vm, owner, key)
     elif isinstance(owner, BytearrayVariable):
         bytearrays.delete_item(vm, owner, key)
     elif isinstance(owner, DictVariable):
