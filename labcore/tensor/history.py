@@ -45,7 +45,16 @@ class History:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
-        self._requires_grad = bool(wanted)
+        base = self._base
+        self._requires_grad = bool(wanted) or base is not None and base._requires_grad
+        self._tell_views()
+
+    def _tell_views(self: Any) -> None:
+        """A view requires a gradient where its base does, also a view taken before that changed."""
+        for reference in self._views or ():
+            view = reference()
+            if view is not None and view.grad_fn is None:
+                view._requires_grad = self._requires_grad
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Tensor:
         self.requires_grad = requires_grad

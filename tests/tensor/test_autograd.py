@@ -314,3 +314,16 @@ def test_a_fresh_gradient_is_taken_over_without_a_copy(monkeypatch):
     x, y = leaf(1, 2), leaf(3, 4)
     (x + y).backward(torch.ones(2))
     assert len(copies) == 2, "add hands the same gradient to both"
+
+
+def test_a_view_requires_a_gradient_where_its_base_does() -> None:
+    x = torch.ones(2)
+    before = x.view(2, 1)
+    x.requires_grad_()
+    assert before.requires_grad and before.is_leaf
+    before.requires_grad = False
+    assert before.requires_grad
+    compiled = torch.compile(lambda view: view[None] * 2, backend="aot_eager")
+    assert compiled(before).requires_grad
+    x.requires_grad_(False)
+    assert not before.requires_grad and not compiled(before).requires_grad
