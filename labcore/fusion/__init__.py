@@ -8,7 +8,8 @@ that codegen prints.
     values      lazy values and views of them        realize     when a value gets a buffer
     lowering    a graph to a program of loops        verify      is a program well formed?
     deps        who needs whom, at which index       verdicts    may two groups share a nest?
-    scheduler   which pairs fuse, in which order     nest        how one group runs
+    order       who must run before whom             scheduler   which pairs fuse, in which order
+    why         the verdict on any two nodes         nest        how one group runs
     ledger      accesses, counted three ways         show        all of it as text
     race        loop bodies as data, for the widget  driver      the stage as one call
 """
@@ -26,3 +27,4 @@ from .program import Extern as Extern, Operand as Operand, Program as Program
 from .scheduler import Schedule as Schedule, schedule as schedule
 from .source_count import SourceCount as SourceCount, count_in_source as count_in_source
 from .verdicts import Verdict as Verdict
+from .why import why_not as why_not

@@ -1,7 +1,7 @@
 """Dependencies between steps, and the parts that loops play in a shared nest.
 
-In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they must keep, and
-`Group`s of nodes. A group iterates over  outer x inner. A node takes one of four parts in it:
+In: the steps of a `Program`.  Out: `Node`s with their accesses, for each those that it must follow,
+and `Group`s of nodes. A group iterates over  outer x inner. A node takes one of four parts in it:
 
     each     pointwise over outer x inner                    runs inside the inner loop
     rowred   reduces inner, keeps outer   (sum over -1)      adds up in the inner loop
@@ -10,27 +10,66 @@ In: the steps of a `Program`.  Out: `Node`s with their accesses, the order they 
 
 A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is
 None) has not chosen a split and may still join a group that has.
-Invariant: accesses are compared by name and offset, both canonical, so equal means equal.
+Invariant: accesses are compared by name and offset, both canonical, so equal means equal; within
+one program an access is one object, so sets of them are compared as fast as sets of numbers.
 Inductor reads MemoryDep, StarDep and WeakDep off its bodies in the same way and normalizes loops
 before it compares.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from .handlers import Reads
-from .ir import Buffer, Expr, Loops, using
+from .ir import Buffer, Expr, Loops, index, product, using
 from .program import Extern, Program
 
 Sizes = tuple[Expr, ...]
+SIZE_HINT = 8192  # what a symbolic size counts as when savings are compared
+
+
+@dataclass(frozen=True, eq=False)
+class Access:
+    """A buffer at an offset, over the loops that the offset depends on: `nbytes` in all."""
+
+    buffer: str
+    at: Expr
+    nbytes: Expr
+
+    @cached_property
+    def size(self) -> int:
+        """`nbytes` as a number that others can be compared with."""
+        return self.nbytes.value(dict.fromkeys(self.nbytes.symbols, SIZE_HINT))
+
+
+class Accesses:
+    """The accesses of one program, each as one object."""
+
+    def __init__(self, buffers: Mapping[str, Buffer]) -> None:
+        self.buffers = buffers
+        self.known: dict[tuple[str, Expr, Sizes], Access] = {}
+
+    def find(self, buffer: str, at: Expr, sizes: Sizes) -> Access:
+        used = at.symbols
+        live = tuple([size for k, size in enumerate(sizes) if f"i{k}" in used])
+        key = (buffer, at, live)
+        if key not in self.known:
+            nbytes = product(live) * self.buffers[buffer].dtype.itemsize
+            self.known[key] = Access(buffer, at, nbytes)
+        return self.known[key]
+
+    def whole(self, buffer: Buffer) -> Access:
+        """All of a buffer, as an operator without loops uses it."""
+        return self.find(buffer.name, buffer.at([index(k) for k in range(len(buffer.shape))]),
+                         buffer.shape)
 
 
 class Node:
     """A step with its accesses, {buffer: offsets}. An extern step has no `loops`."""
 
-    def __init__(self, step: Loops | Extern, buffers: dict[str, Buffer]) -> None:
+    def __init__(self, step: Loops | Extern, accesses: Accesses) -> None:
+        buffers = accesses.buffers
         self.step, self.out, self.order, self.buffers = step, step.out, step.order, buffers
         self.loads: dict[str, set[Expr]] = {}
         self.stores: dict[str, set[Expr]] = {}
@@ -38,9 +77,16 @@ class Node:
         self.sizes: Sizes = ()
         if isinstance(step, Loops):
             self._read(step)
+            self.reads = frozenset(
+                accesses.find(b, at, self.sizes) for b, ats in self.loads.items() for at in ats
+            )
+            ((name, (at,)),) = self.stores.items()
+            self.writes = accesses.find(name, at, self.sizes)
         else:
             self.loads = {operand.buffer.name: set() for operand in step.operands}
             self.stores = {step.out.name: set()}
+            self.reads = frozenset(accesses.whole(operand.buffer) for operand in step.operands)
+            self.writes = accesses.whole(step.out)
         self.draws = isinstance(step, Extern) and step.op.kind == "random"
         self.read_storage = {buffers[b].storage for b in self.loads}
         self.write_storage = step.out.storage
@@ -150,11 +196,14 @@ class Group:
         return found
 
     @cached_property
-    def accesses(self) -> dict[tuple[str, Expr], Node]:
-        """Every (buffer, offset) that is loaded, with a node that does."""
-        return {
-            (buffer, at): n for n in self.nodes for buffer, ats in n.loads.items() for at in ats
-        }
+    def reads(self) -> frozenset[Access]:
+        """Everything that is loaded."""
+        return frozenset().union(*[n.reads for n in self.nodes])
+
+    @property
+    def touched(self) -> Iterable[str]:
+        """The buffers that it loads or makes."""
+        return dict.fromkeys([*self.readers, *self.made])
 
     @cached_property
     def shares_storage(self) -> bool:
@@ -196,45 +245,37 @@ def unify(a: Group, b: Group) -> tuple[Sizes, Sizes | None] | None:
 
 
 def nodes_of(program: Program) -> list[Node]:
-    return [Node(step, program.buffers) for step in program.steps]
+    accesses = Accesses(program.buffers)
+    return [Node(step, accesses) for step in program.steps]
 
 
-def links_between(nodes: list[Node]) -> set[tuple[Node, Node]]:
-    """Every pair (earlier, later) that must keep its order."""
-    return {(a, b) for a in nodes for b in nodes if a is not b and must_precede(a, b)}
+def users_of(nodes: Iterable[Node]) -> dict[str, set[Node]]:
+    """Who loads each buffer."""
+    users: dict[str, set[Node]] = {}
+    for node in nodes:
+        for buffer in node.loads:
+            users.setdefault(buffer, set()).add(node)
+    return users
 
 
-def edges(groups: list[Group], links: set[tuple[Node, Node]]) -> dict[Group, set[Group]]:
-    """group -> the groups that must follow it."""
-    home = {n: g for g in groups for n in g.nodes}
-    after: dict[Group, set[Group]] = {g: set() for g in groups}
-    for a, b in links:
-        if home[a] is not home[b]:
-            after[home[a]].add(home[b])
-    return after
-
-
-def closure(after: dict[Group, set[Group]]) -> dict[Group, set[Group]]:
-    """group -> every group that can only run after it."""
-    reach: dict[Group, set[Group]] = {}
-    for start in after:
-        seen: set[Group] = set()
-        todo = [start]
-        while todo:
-            for group in after[todo.pop()] - seen:
-                seen.add(group)
-                todo.append(group)
-        reach[start] = seen
-    return reach
-
-
-def inverse(reach: dict[Group, set[Group]]) -> dict[Group, set[Group]]:
-    """group -> every group that it can only run after."""
-    found: dict[Group, set[Group]] = {g: set() for g in reach}
-    for group, later in reach.items():
-        for other in later:
-            found[other].add(group)
-    return found
+def dependencies(nodes: list[Node]) -> dict[Node, set[Node]]:
+    """For each node the earlier ones that it must follow (see `must_precede`): makers of what it
+    reads, and, where it writes, readers and writers of the storage."""
+    earlier: dict[Node, set[Node]] = {}
+    makers: dict[str, Node] = {}
+    users: dict[str, set[Node]] = {}  # by storage
+    last_draw: Node | None = None
+    for node in nodes:
+        found = {makers[buffer] for buffer in node.loads if buffer in makers}
+        found |= users.get(node.write_storage, set())
+        if node.draws:
+            found |= {last_draw} if last_draw else set()
+            last_draw = node
+        earlier[node] = found
+        makers[node.name] = node
+        for storage in (*node.read_storage, node.write_storage):
+            users.setdefault(storage, set()).add(node)
+    return earlier
 
 
 def show_sizes(sizes: Sizes) -> str:

@@ -1,31 +1,40 @@
 """Program -> schedule: which loops share a nest, and in which order the nests and extern steps run.
 
 In: a `Program`.  Out: a `Schedule` with ordered steps (`Nest` or `Extern`) and every verdict on the
-way. Greedy: judge all pairs, fuse the legal pair that saves most bytes, again, until nothing is
-left to gain.
-Invariant: any legal order of fusing gives a right program; `pick` lets tests choose at random.
-Inductor works the same way, with a score (bytes saved, then distance in the program) and limits on
-memory peaks.
+way. Greedy: of all pairs with a buffer in common the one that saves most bytes is tried first, of
+equals the one that lies nearest in the program; what fused becomes a candidate with its neighbours.
+Invariant: any legal order of fusing gives a right program; `priority` lets tests choose at random.
+A pair is judged when its turn comes, so one that has become part of something larger never is, and
+compile time grows with the number of buffers, not of pairs.
+Inductor works the same way; it looks at 64 readers of a buffer on either side.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
+from typing import Any
 
-from .deps import Group, Node, closure, edges, inverse, links_between, nodes_of
-from .ir import Expr
+from .deps import Group, dependencies, nodes_of, users_of
 from .nest import Nest
+from .order import Earlier, Order, in_order
 from .program import Extern, Program
-from .verdicts import Pair, Verdict, judge, node_between
+from .verdicts import Pair, Users, Verdict, judge, node_between, vanishing
 
-SIZE_HINT = 8192  # what a symbolic size counts as when savings are compared
-Pick = Callable[[Sequence[Verdict]], int]
-Links = set[tuple[Node, Node]]
+NEIGHBOURS = 12  # how many users of a buffer, on either side, a group is tried with
+Priority = Callable[[int, int], Any]
+
+
+def most_saved(nbytes: int, distance: int) -> tuple[int, int]:
+    """The smallest comes first: most bytes saved, then nearest in the program."""
+    return -nbytes, distance
 
 
 @dataclass
 class Schedule:
-    """What codegen prints, in order; `verdicts` are lowering's and the scheduler's last words."""
+    """What codegen prints, in order; `verdicts` are lowering's, then the scheduler's as it tried
+    one pair after the other."""
 
     program: Program
     steps: list[Nest | Extern]
@@ -43,80 +52,95 @@ class Schedule:
         return "\n\n".join(map(str, self.steps))
 
 
-def schedule(program: Program, fuse: bool = True, pick: Pick | None = None) -> Schedule:
+def schedule(program: Program, fuse: bool = True, priority: Priority = most_saved) -> Schedule:
     """Group the program's loops. fuse=False keeps every step alone: the "before" of the ledger."""
     nodes = nodes_of(program)
-    links = links_between(nodes)
-    groups = [Group.of(n) for n in nodes]
-    verdicts: dict[tuple[str, str], Verdict] = {}
+    earlier, users = dependencies(nodes), users_of(nodes)
+    groups, tried = [Group.of(n) for n in nodes], list[Verdict]()
     if fuse:
-        groups = _fuse_greedily(groups, links, _users(nodes), pick or _most_saved, verdicts)
-    ordered = _in_order(groups, links)
-    return Schedule(
-        program,
-        [_step(g, ordered, program) for g in ordered],
-        [*program.decisions, *verdicts.values()],
-    )
+        groups, tried = _Fusing(groups, earlier, users, priority).run()
+    steps = [_step(group, program, users) for group in in_order(groups, earlier)]
+    return Schedule(program, steps, [*program.decisions, *tried])
 
 
-def _fuse_greedily(groups: list[Group], links: Links, users: dict[str, list[Node]], pick: Pick,
-                   verdicts: dict[tuple[str, str], Verdict]) -> list[Group]:
-    kept: dict[
-        tuple[Group, Group], Verdict
-    ] = {}  # a pair's own verdict never changes: judge it once
-    while True:
-        reach = closure(edges(groups, links))
-        reached_by = inverse(reach)
-        legal: list[tuple[Group, Group, Verdict]] = []
-        for i, a in enumerate(groups):
-            for b in groups[i + 1:]:
-                if (a, b) not in kept:
-                    kept[a, b] = judge(a, b, users)
-                verdict = kept[a, b]
-                if verdict.ok:
-                    verdict = node_between(a, b, reach, reached_by) or verdict
-                verdicts[a.names, b.names] = verdict
-                if verdict.ok:
-                    legal.append((a, b, verdict))
-        if not legal:
-            return groups
-        a, b, _ = legal[pick([v for *_, v in legal])]
-        fused = Pair(a, b, users).merged
-        groups = sorted(
-            [g for g in groups if g not in (a, b)] + [fused], key=lambda g: g.nodes[0].order
-        )
+class _Fusing:
+    """`sharing` has the groups that use each buffer, in program order; `waiting` the pairs whose
+    turn is still to come."""
+
+    def __init__(
+        self, groups: list[Group], earlier: Earlier, users: Users, priority: Priority
+    ) -> None:
+        self.users, self.priority, self.order = users, priority, Order(groups, earlier)
+        self.groups = dict.fromkeys(groups)
+        self.waiting: list[tuple[Any, int, Group, Group]] = []
+        self.turn = count()
+        self.sharing: dict[str, list[Group]] = {}
+        for group in groups:
+            for buffer in group.touched:
+                self.sharing.setdefault(buffer, []).append(group)
+
+    def run(self) -> tuple[list[Group], list[Verdict]]:
+        """The groups that remain, and the verdicts in the order in which they were reached."""
+        tried = []
+        for group in self.groups:
+            self._offer(group, [g for g in self._neighbours(group) if _first(g) > _first(group)])
+        while self.waiting:
+            *_, a, b = heapq.heappop(self.waiting)
+            if a not in self.groups or b not in self.groups:
+                continue
+            verdict = judge(a, b, self.users)
+            if verdict.ok:
+                verdict = node_between(a, b, self.order) or verdict
+            tried.append(verdict)
+            if verdict.ok:
+                fused = Pair(a, b, self.users).merged
+                self._replace(a, b, fused)
+                self._offer(fused, self._neighbours(fused))
+        return list(self.groups), tried
+
+    def _neighbours(self, group: Group) -> list[Group]:
+        """The groups nearest to it among those that use a buffer that it uses."""
+        found: dict[Group, None] = {}
+        for buffer in group.touched:
+            sharing = self.sharing[buffer]
+            if len(sharing) > 1:
+                here = sharing.index(group)
+                found.update(dict.fromkeys(sharing[max(here - NEIGHBOURS, 0):here]))
+                found.update(dict.fromkeys(sharing[here + 1:here + 1 + NEIGHBOURS]))
+        return list(found)
+
+    def _offer(self, group: Group, others: list[Group]) -> None:
+        for other in others:
+            a, b = (group, other) if _first(group) < _first(other) else (other, group)
+            gone = vanishing(a, b, self.users)
+            rank = self.priority(sum(access.size for access in gone), _distance(a, b))
+            heapq.heappush(self.waiting, (rank, next(self.turn), a, b))
+
+    def _replace(self, a: Group, b: Group, fused: Group) -> None:
+        """`fused` takes the place of `a`, which came first."""
+        self.order.fuse(a, b, fused)
+        for group in (a, b):
+            del self.groups[group]
+        self.groups[fused] = None
+        for buffer in fused.touched:
+            sharing = self.sharing[buffer]
+            place = min(sharing.index(group) for group in (a, b) if group in sharing)
+            kept = [group for group in sharing if group is not a and group is not b]
+            self.sharing[buffer] = [*kept[:place], fused, *kept[place:]]
 
 
-def _users(nodes: list[Node]) -> dict[str, list[Node]]:
-    users: dict[str, list[Node]] = {}
-    for node in nodes:
-        for buffer in node.loads:
-            users.setdefault(buffer, []).append(node)
-    return users
+def _first(group: Group) -> int:
+    return group.nodes[0].order
 
 
-def _most_saved(legal: Sequence[Verdict]) -> int:
-    return max(range(len(legal)), key=lambda k: _hint(legal[k].saved))
+def _distance(a: Group, b: Group) -> int:
+    """How far apart the two reach in the program."""
+    return max(b.nodes[-1].order - a.nodes[0].order, a.nodes[-1].order - b.nodes[0].order)
 
 
-def _hint(size: Expr) -> int:
-    return size.value(dict.fromkeys(size.symbols, SIZE_HINT))
-
-
-def _in_order(groups: list[Group], links: Links) -> list[Group]:
-    """Program order as far as the dependencies allow."""
-    after, left, out = edges(groups, links), list(groups), []
-    while left:
-        ready = [g for g in left if not any(g in after[h] for h in left if h is not g)]
-        assert ready, "the groups depend on each other in a circle"
-        first = min(ready, key=lambda g: g.nodes[0].order)
-        out.append(first)
-        left.remove(first)
-    return out
-
-
-def _step(group: Group, groups: list[Group], program: Program) -> Nest | Extern:
+def _step(group: Group, program: Program, users: Users) -> Nest | Extern:
     if group.extern is not None:
         return group.extern
-    outside = {b for g in groups if g is not group for n in g.nodes for b in n.loads}
+    inside = set(group.nodes)
+    outside = {node.name for node in group.nodes if not users.get(node.name, inside) <= inside}
     return Nest(group, program.buffers, outside)

@@ -9,17 +9,17 @@ them; on CPU it joins the loops around row reductions in a later step, outer loo
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from .deps import Group, Node, show_sizes, show_space, unify
-from .ir import Expr, product
+from .deps import Access, Group, Node, show_sizes, show_space, unify
+from .ir import Expr
+from .order import Order
 
 MAX_NODES = 64  # as in Inductor
 
-
-Reach = dict[Group, set[Group]]
+Users = Mapping[str, set[Node]]
 
 
 @dataclass(frozen=True)
@@ -43,13 +43,31 @@ class Verdict:
         )
 
 
+def vanishing(a: Group, b: Group, users: Users) -> list[Access]:
+    """The accesses that no longer happen when the two share a nest: loads of what the other makes,
+    stores of what nobody else reads, and loads that both make."""
+    gone = [access for access in a.reads & b.reads
+            if access.buffer not in a.made and access.buffer not in b.made]
+    for x, y in ((a, b), (b, a)):
+        handed = x.made.keys() & y.readers.keys()
+        if handed:
+            gone += [access for access in y.reads if access.buffer in handed]
+            inside = {*a.nodes, *b.nodes}
+            gone += [
+                x.made[buffer].writes
+                for buffer in handed
+                if x.made[buffer].out.role == "temp" and users[buffer] <= inside
+            ]
+    return gone
+
+
 @dataclass
 class Pair:
     """Two groups, and what they would be as one. What happens inside each was judged before."""
 
     a: Group
     b: Group
-    users: dict[str, list[Node]]
+    users: Users
 
     def __post_init__(self) -> None:
         extern = self.a.extern or self.b.extern
@@ -75,32 +93,27 @@ class Pair:
         return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
 
     @cached_property
-    def common_loads(self) -> dict[tuple[str, Expr], Node]:
-        """Accesses that both make, of what neither of them computes."""
+    def common(self) -> list[Access]:
+        """Loads that both make, of what neither of them computes."""
         made = self.a.made.keys() | self.b.made.keys()
-        both = self.a.accesses.keys() & self.b.accesses.keys()
-        return {
-            key: node for key, node in self.a.accesses.items() if key in both and key[0] not in made
-        }
+        both = self.a.reads & self.b.reads
+        return [access for node in self.nodes for access in node.reads
+                if access in both and access.buffer not in made]
 
     @cached_property
+    def gone(self) -> list[Access]:
+        return vanishing(self.a, self.b, self.users)
+
+    @property
     def gain(self) -> Expr:
-        """Bytes no longer moved: stores that die, their loads, and loads that both sides make."""
-        saved, inside = Expr(), set(self.nodes)
-        for made in dict.fromkeys(producer for _, producer, _ in self.reads):
-            readers = {reader for reader, producer, _ in self.reads if producer is made}
-            dies = made.out.role == "temp" and inside.issuperset(self.users[made.name])
-            saved += made.out.numel * (made.out.dtype.itemsize * (len(readers) + dies))
-        for (buffer, at), node in self.common_loads.items():
-            live = [s for k, s in enumerate(node.sizes) if f"i{k}" in at.symbols]
-            saved += product(live) * node.buffers[buffer].dtype.itemsize
-        return saved
+        """Bytes no longer moved."""
+        return sum((access.nbytes for access in self.gone), Expr())
 
     def no(self, rule: str, detail: str, flip: str) -> Verdict:
         return Verdict(self.a.names, self.b.names, False, rule, detail, flip=flip)
 
 
-def judge(a: Group, b: Group, users: dict[str, list[Node]]) -> Verdict:
+def judge(a: Group, b: Group, users: Users) -> Verdict:
     """The verdict on one pair; `users` are the readers of each buffer, the whole program over."""
     pair = Pair(a, b, users)
     for rule in RULES:
@@ -219,10 +232,23 @@ def in_place_hazard(pair: Pair) -> Verdict | None:
 
 
 def nothing_shared(pair: Pair) -> Verdict | None:
-    if pair.gain.terms:
+    if pair.gone:
         return None
-    return pair.no("nothing shared", f"{pair.a.names} and {pair.b.names} touch no common data.",
-                   "one read what the other reads or writes")
+    both = next((b for b in pair.a.touched if b in pair.b.readers), None)
+    if both is None:
+        return pair.no(
+            "nothing shared",
+            f"{pair.a.names} and {pair.b.names} touch no common data.",
+            "one read what the other reads or writes",
+        )
+    places = [min(str(access.at) for access in group.reads if access.buffer == both)
+              for group in (pair.a, pair.b)]
+    return pair.no(
+        "nothing shared",
+        f"{pair.a.names} and {pair.b.names} use {both}, but at different places: "
+        f"[{places[0]}] and [{places[1]}].",
+        "both used it at the same index",
+    )
 
 
 RULES = (
@@ -237,21 +263,20 @@ RULES = (
 )
 
 
-def node_between(a: Group, b: Group, reach: Reach, reached_by: Reach) -> Verdict | None:
+def node_between(a: Group, b: Group, order: Order) -> Verdict | None:
     """The one rule about a third group: fusing around it would make a circle."""
-    for x, y in ((a, b), (b, a)):
-        between = reach[x] & reached_by[y]
-        if between:
-            third = min(between, key=lambda g: g.nodes[0].order)
-            return Verdict(
-                a.names,
-                b.names,
-                False,
-                "a node lies between",
-                f"{third.names} needs {x.names} and feeds {y.names}.",
-                flip=f"{third.names} joined one of them first",
-            )
-    return None
+    found = order.lies_between(a, b)
+    if found is None:
+        return None
+    first, third, last = found
+    return Verdict(
+        a.names,
+        b.names,
+        False,
+        "a node lies between",
+        f"{third.names} needs {first.names} and feeds {last.names}.",
+        flip=f"{third.names} joined one of them first",
+    )
 
 
 # ---- reasons to fuse -----------------------------------------------------------------------------
@@ -265,7 +290,7 @@ def _yes(pair: Pair) -> Verdict:
         rule = "producer and consumer"
         detail = f"{reader} reads {made} where it was just computed, {over}"
     else:
-        names = dict.fromkeys(buffer for buffer, _ in pair.common_loads)
+        names = dict.fromkeys(access.buffer for access in pair.common)
         rule = "shared reads"
         detail = f"both read {', '.join(names)} at the same index, {over}"
     if "colred" in parts and parts != {"colred"}:

@@ -18,6 +18,7 @@ def verify(graph: Graph, functional: bool = False) -> Graph:
     seen: set = set()
     names: set[str] = set()
     numbers = {node.name for node in graph.numbers}
+    inputs = {node: dict.fromkeys(node.all_input_nodes) for node in graph.nodes}
     body = False
     for node in graph.nodes:
         _require(node.op in OPCODES, node, f"unknown opcode {node.op!r}")
@@ -27,12 +28,12 @@ def verify(graph: Graph, functional: bool = False) -> Graph:
             not (body and node.op == "placeholder"), node, "a placeholder after the first call"
         )
         body |= node.op != "placeholder"
-        for used in node.all_input_nodes:
+        for used in inputs[node]:
             _require(used in seen, node, f"reads {used.name}, which does not stand before it")
             _require(node in used.users, node, f"is no registered user of {used.name}")
         for user in node.users:
             _require(
-                node in user.all_input_nodes, node, f"{user.name} is a user that does not read it"
+                node in inputs.get(user, ()), node, f"{user.name} is a user that does not read it"
             )
         if node.op == "call_function":
             whole = getattr(node.target, "opaque", False)  # it may give several tensors

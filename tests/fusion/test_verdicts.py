@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labcore import dtypes, ops
-from labcore.fusion import lower, schedule
+from labcore.fusion import lower, schedule, why_not
 from labcore.fusion.ir import Buffer, Expr, Loops, index, ops as body_ops
 from labcore.fusion.program import Program
 
@@ -93,10 +93,9 @@ def test_one_nest(function, metas):
 
 
 def test_different_iteration_space():
-    hit = find(
-        verdicts(lambda x, y: (ops.neg(x), ops.neg(y)), floats(4), floats(6)),
-        "different iteration space",
-    )
+    graph = graph_of(lambda x, y: (ops.neg(x), ops.neg(y)), floats(4), floats(6))
+    hit = why_not(schedule(lower(graph)), "neg", "neg_1")
+    assert not hit.ok and hit.rule == "different iteration space"
     assert hit.detail == "neg runs over (4,), neg_1 over (6,)."
     assert hit.flip == "the shapes, or the axes reduced, agreed"
 
@@ -165,11 +164,19 @@ def test_extern_operator():
     )
 
 
-def test_nothing_shared():
-    hit = find(
-        verdicts(lambda x, y: (ops.neg(x), ops.neg(y)), floats(4), floats(4)), "nothing shared"
-    )
+def test_pairs_that_share_nothing_are_judged_on_demand():
+    plan = schedule(lower(graph_of(lambda x, y: (ops.neg(x), ops.neg(y)), floats(4), floats(4))))
+    assert plan.verdicts == []
+    hit = why_not(plan, "neg", "neg_1")
+    assert not hit.ok and hit.rule == "nothing shared"
     assert hit.detail == "neg and neg_1 touch no common data."
+
+
+def test_one_buffer_at_two_places_is_nothing_shared():
+    halves = lambda x: (ops.neg(ops.slice(x, 0, 0, 4)), ops.neg(ops.slice(x, 0, 4, 8)))
+    hit = find(verdicts(halves, floats(8)), "nothing shared")
+    assert hit.detail == "neg and neg_1 use x, but at different places: [i0] and [i0 + 4]."
+    assert hit.flip == "both used it at the same index"
 
 
 def test_too_many_nodes():
@@ -217,6 +224,38 @@ def test_in_place_hazard():
 
 def test_in_place_at_one_index_may_fuse():
     assert len(schedule(in_place(index(0) + 1)).nests) == 1
+
+
+def asked(function, *metas):
+    """The schedule's answer on any two nodes of a function."""
+    plan = schedule(lower(graph_of(function, *metas)))
+    return lambda first, second: why_not(plan, first, second)
+
+
+def test_on_demand_a_node_without_loops_is_answered_for():
+    ask = asked(lambda x, y: ops.mul(ops.relu(ops.add(x, y)), 2.0), floats(4), floats(4))
+    assert ask("add", "relu").rule == "producer and consumer"
+    assert ask("add", "mul").rule == "one loop" and ask("mul", "add").ok
+    with pytest.raises(KeyError, match="sub: the steps are mul"):
+        ask("add", "sub")
+
+
+def test_on_demand_nodes_of_one_nest_are_fused():
+    ask = asked(softmax, floats(4, 8))
+    assert ask("amax", "exp").ok and ask("amax", "sum").rule == "same nest by way of others"
+    assert ask("amax", "sum").detail == (
+        "alone they would stay apart (nothing shared); each fits exp, div."
+    )
+
+
+def test_on_demand_the_company_may_be_what_keeps_apart():
+    def function(x, y):
+        a = ops.exp(x)
+        return a, ops.add(ops.mul(a, 2.0), ops.matmul(a, y))
+
+    ask = asked(function, floats(4, 4), floats(4, 4))
+    assert ask("exp", "add").rule == "a node lies between"
+    assert ask("exp", "matmul").rule == "extern operator"
 
 
 def test_every_verdict_names_nodes_of_the_graph():
