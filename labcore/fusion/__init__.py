@@ -12,6 +12,7 @@ that codegen prints.
     why         the verdict on any two nodes         nest        how one group runs
     ledger      accesses, counted three ways         show        all of it as text
     race        loop bodies as data, for the widget  driver      the stage as one call
+    follow      bodies watched while they run
 """
 from .driver import fuse_graph as fuse_graph
 from .ledger import (

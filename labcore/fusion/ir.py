@@ -25,7 +25,6 @@ from .primitives import PRIMITIVES
 
 if TYPE_CHECKING:
     from ..graph import Node as GraphNode
-    from .handlers import Handler
 
 def index(k: int) -> Expr:
     """The k-th loop variable."""
@@ -143,10 +142,12 @@ class Ops(threading.local):
 
     `node` is the graph node whose statement is being run, so a handler knows the user's line of
     what it is told; `memo` lives for one run of one body, so a value used twice is computed once.
+    `listener` is told every question with its answer (see `follow.py`).
     """
 
     def __init__(self) -> None:
-        self.stack: list[Handler] = []
+        self.stack: list[Any] = []  # of handlers
+        self.listener: Callable[[Any], Any] | None = None
         self.node: GraphNode | None = None
         self.memo: dict[int, Any] = {}
 
@@ -178,7 +179,7 @@ ops = Ops()
 @contextmanager
 def using(handler: Any) -> Iterator[Any]:
     """Loop bodies run inside mean what `handler` says."""
-    ops.stack.append(handler)
+    ops.stack.append(handler if ops.listener is None else ops.listener(handler))
     try:
         yield handler
     finally:

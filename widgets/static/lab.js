@@ -2,7 +2,7 @@
 // controls. A widget is: trace (JSON) -> state(trace, p) (pure) -> paint(state). See player.js for
 // `p`.
 
-import { h, own, text } from "./dom.js";
+import { h, lerp, own, put, spot, text } from "./dom.js";
 import { tongue } from "./words.js";
 
 /** Title and claim, tools, the sentence, the stage, the bar, the legend, one live region. `name` is
@@ -120,6 +120,48 @@ export function slider(id, label, min, max, value, pick) {
   }
   show(value);
   return { root, show };
+}
+
+/** One of many: a menu of [id, name, disabled?]. */
+export function chooser(id, label, options, value, pick) {
+  const entries = options.map(([key, name, disabled]) =>
+    h("option", { value: key, disabled, selected: key === value }, name),
+  );
+  const menu = own(
+    h(
+      "select",
+      {
+        class: "lab-select",
+        "aria-label": label,
+        "data-testid": `choose-${id}`,
+        onchange: () => pick(menu.value),
+      },
+      entries,
+    ),
+  );
+  return { root: h("label", { class: "lab-chooser" }, h("span", {}, label), menu) };
+}
+
+/** A disc that goes from one element to another: `move(from, to, t)`, hidden without both. */
+export function flyer(stage) {
+  const disc = h("div", { class: "lab-flyer", "aria-hidden": "true", hidden: true });
+  stage.append(disc);
+  return (from, to, t) => {
+    put(disc, { hidden: !from || !to });
+    if (!from || !to) return;
+    const [a, b] = [spot(from, stage, 0.1), spot(to, stage, 0.1)];
+    const [x, y] = [lerp(a.x, b.x, t), lerp(a.y, b.y, t)];
+    disc.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+  };
+}
+
+/** Scroll inside of a box only, never the page. */
+export function keepInView(box, element) {
+  const [a, b] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
+  if (b.top < a.top) box.scrollTop -= a.top - b.top + 20;
+  else if (b.bottom > a.bottom) box.scrollTop += b.bottom - a.bottom + 20;
+  if (b.left < a.left) box.scrollLeft -= a.left - b.left + 20;
+  else if (b.right > a.right && b.width < a.width) box.scrollLeft += b.right - a.right + 20;
 }
 
 /** Code lines; a segment is a string or {t, k}, where k names what lights it. */

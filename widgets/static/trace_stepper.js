@@ -2,9 +2,9 @@
 // In: traits trace (see stepper.js), beat, language.  The pure half is stepper.js; this is the
 // picture: source and instructions, frames with their variables and stack, graph and guards.
 
-import { clamp, h, own, put, spot, text } from "./dom.js";
+import { clamp, h, own, put, text } from "./dom.js";
 import { graphPicture } from "./graph.js";
-import { code, counters, frame, widget } from "./lab.js";
+import { code, counters, flyer, frame, keepInView, widget } from "./lab.js";
 import { player } from "./player.js";
 import { flight, narrate, nextNode, question, stateAt, tape } from "./stepper.js";
 
@@ -70,15 +70,6 @@ function paintSource(source, trace, st) {
   });
   const row = rows[place.line - first];
   if (row) keepInView(source.room, row);
-}
-
-/** Scroll inside of a box only, never the page. */
-function keepInView(box, element) {
-  const [a, b] = [box.getBoundingClientRect(), element.getBoundingClientRect()];
-  if (b.top < a.top) box.scrollTop -= a.top - b.top + 20;
-  else if (b.bottom > a.bottom) box.scrollTop += b.bottom - a.bottom + 20;
-  if (b.left < a.left) box.scrollLeft -= a.left - b.left + 20;
-  else if (b.right > a.right && b.width < a.width) box.scrollLeft += b.right - a.right + 20;
 }
 
 function paintTape(source, trace, st) {
@@ -218,15 +209,10 @@ function anchor(view, name, st) {
   return local?.lastChild ?? card?.querySelector(".ts-variables");
 }
 
-function paintFlyer(view, stage, trace, st) {
+function paintFlight(view, trace, st) {
   const way = st.f > 0 && !st.over ? flight(trace, st.k) : null;
   const [a, b] = way ? [anchor(view, way.from, st), anchor(view, way.to, st)] : [];
-  put(view.flyer, { hidden: !a || !b });
-  if (!a || !b) return;
-  const [from, to] = [spot(a, stage, 0.1), spot(b, stage, 0.1)];
-  const x = from.x + (to.x - from.x) * st.t;
-  const y = from.y + (to.y - from.y) * st.t;
-  view.flyer.style.transform = `translate(${x.toFixed(1)}px, ${y.toFixed(1)}px)`;
+  view.fly(a, b, st.t);
 }
 
 // ---- the widget ---------------------------------------------------------------------------------
@@ -243,11 +229,11 @@ function build({ model, el, signal, words }) {
     source: makeSource(trace, words, jump),
     frames: h("div", { class: "ts-cards" }),
     graph: makeGraph(trace, words),
-    flyer: h("div", { class: "ts-flyer", "aria-hidden": "true", hidden: true }),
   };
   const middle = panel("middle", heading(words, "frames"), view.frames);
   ui.stage.classList.add("ts-stage");
-  ui.stage.append(view.source.root, middle, view.graph.root, view.flyer);
+  ui.stage.append(view.source.root, middle, view.graph.root);
+  view.fly = flyer(ui.stage);
   play = player(ui, {
     words,
     signal,
@@ -263,7 +249,7 @@ function build({ model, el, signal, words }) {
       paintTape(view.source, trace, st);
       paintFrames(view.frames, st, words);
       paintGraph(view.graph, trace, st, words);
-      paintFlyer(view, ui.stage, trace, st);
+      paintFlight(view, trace, st);
     },
   });
   play.paint();

@@ -2,6 +2,7 @@
 // becomes code. Trace text (names, guards, reasons, stage notes) is the compiler's and is shown as
 // it is.
 
+import { BODIES_WORDS } from "./words_bodies.js";
 import { MAP_WORDS } from "./words_map.js";
 import { MATRIX_WORDS } from "./words_matrix.js";
 import { SAVE_WORDS } from "./words_save.js";
@@ -11,6 +12,7 @@ import { THEATER_WORDS } from "./words_theater.js";
 const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
+  ...BODIES_WORDS,
   ...MAP_WORDS,
   ...SAVE_WORDS,
   ...STEPPER_WORDS,

@@ -1,0 +1,72 @@
+"""The graphs that the loop compiler gets while one call is made, and the numbers they ran on.
+
+In: a function and the arguments of a call.  Out: one `Fused` a graph, as they are compiled.
+Invariant: the graphs are those of `compile(fn)`, after autodiff; the call is really made, once, on
+a compiled form of its own, by eager operators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import labcore as torch
+from labcore.graph import GraphModule
+
+from ._inputs import example_inputs
+from ._recording import original
+
+SIZE = 4  # elements of an example that nobody gave
+
+
+@dataclass
+class Fused:
+    """A graph for the loop compiler. `phase` is "inference", "forward" or "backward", `inputs` are
+    what it was first called with, and `names` has the user's for its placeholders.
+    """
+
+    module: GraphModule
+    phase: str
+    names: dict[str, str]
+    inputs: list[Any] = field(default_factory=list)
+
+    def run(self, args: list[Any]) -> tuple:
+        """The compiled graph: one operator after another, on a list that it may empty."""
+        from labcore.autodiff import run_by_operators
+
+        if not self.inputs:
+            self.inputs = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
+        return run_by_operators(self.module, self.phase)(args)
+
+
+def fused_graphs(fn: Callable[..., Any], args: tuple[Any, ...]) -> list[Fused]:
+    """Those of `fn(*args)`; an exception of the call is raised as it is."""
+    __tracebackhide__ = True
+    found: list[Fused] = []
+
+    def backend(gm: GraphModule, examples: list[Any]) -> Any:
+        from labcore.autodiff import AutodiffOptions, aot_compile
+
+        placeholders = [node.name for node in gm.graph.placeholders]
+
+        def keep(compiled: GraphModule, phase: str) -> Callable[[list[Any]], tuple]:
+            names = dict(zip((f"primals_{k}" for k, _ in enumerate(placeholders, 1)), placeholders))
+            found.append(Fused(compiled, phase, names))
+            return found[-1].run
+
+        return aot_compile(gm, examples, keep, options=AutodiffOptions.of({}, "min_cut"))
+
+    torch.compile(original(fn), backend=backend)(*args)
+    return found
+
+
+def fused_graph(widget: str, fn: Callable[..., Any], args: tuple[Any, ...], number: int) -> Fused:
+    """One of them. Raises ValueError for a number that the call has no graph for."""
+    __tracebackhide__ = True
+    found = fused_graphs(fn, args or example_inputs(original(fn), SIZE))
+    if not found:
+        raise ValueError(f"{widget}: this call does no tensor arithmetic that could be compiled")
+    if not 0 <= number < len(found):
+        raise ValueError(f"{widget}: this call has {len(found)} graph(s), numbered from 0")
+    return found[number]
