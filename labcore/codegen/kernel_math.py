@@ -8,13 +8,17 @@ overflow here: run under `np.errstate(all="ignore")`.
 
 from __future__ import annotations
 
+import ctypes
 import math
 from collections.abc import Callable
+from functools import cache
 from math import inf as inf, nan as nan
 from typing import Any
 
 import numpy as np
 from numpy import float32 as float32, float64 as float64
+
+from . import elementary
 
 
 def int32(value: Any) -> Any:
@@ -70,19 +74,57 @@ def integer_pow(a: Any, b: Any) -> Any:
     return np.power(a, b)
 
 
+class _Plain:
+    """The steps of `elementary`, on numpy scalars."""
+
+    abs, copysign = np.abs, np.copysign
+
+    def __init__(self, kind: type) -> None:
+        wide = kind is np.float64
+        self.kind, self.format = kind, elementary.FLOAT64 if wide else elementary.FLOAT32
+        self._fma = getattr(ctypes.CDLL(None), "fma" if wide else "fmaf")  # libm's: rounds once
+        number = ctypes.c_double if wide else ctypes.c_float
+        self._fma.argtypes, self._fma.restype = (number,) * 3, number
+
+    def fma(self, a: Any, b: Any, c: Any) -> Any:
+        return self.kind(self._fma(a, b, c))
+
+    def select(self, condition: Any, a: Any, b: Any) -> Any:
+        return self.kind(a if condition else b)
+
+    def scaled(self, a: Any, n: Any) -> Any:
+        return np.ldexp(self.kind(a), int(n - self.kind(self.format.rounder)) if n == n else 0)
+
+    def split(self, a: Any) -> tuple[Any, Any]:
+        mantissa, n = np.frexp(a)
+        small = mantissa < self.kind(elementary.SQRT_HALF)
+        return (mantissa + mantissa, self.kind(n - 1)) if small else (mantissa, self.kind(n))
+
+
+@cache
+def _plain(wide: bool) -> _Plain:
+    return _Plain(np.float64 if wide else np.float32)
+
+
+def _elementary(function: Callable[..., Any]) -> Callable[[Any], Any]:
+    return lambda a: function(_plain(type(a) is np.float64), a)
+
+
+exp, expm1, log, log1p, tanh = map(
+    _elementary,
+    (elementary.exp, elementary.expm1, elementary.log, elementary.log1p, elementary.tanh),
+)
+
+
 def erf(a: Any) -> Any:
-    return type(a)(math.erf(a))
+    wide = type(a) is np.float64
+    return np.float64(math.erf(a)) if wide else elementary.erf(_plain(False), a)
 
 
-exp: Callable[[Any], Any] = np.exp
-log: Callable[[Any], Any] = np.log
 sqrt: Callable[[Any], Any] = np.sqrt
 sin: Callable[[Any], Any] = np.sin
 cos: Callable[[Any], Any] = np.cos
-tanh: Callable[[Any], Any] = np.tanh
 exp2: Callable[[Any], Any] = np.exp2
-expm1: Callable[[Any], Any] = np.expm1
-log1p: Callable[[Any], Any] = np.log1p
 log2: Callable[[Any], Any] = np.log2
 log10: Callable[[Any], Any] = np.log10
 tan: Callable[[Any], Any] = np.tan

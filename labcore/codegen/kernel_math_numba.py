@@ -2,8 +2,8 @@
 
 In: typed values while numba compiles.  Out: LLVM instructions.
 Invariant: `IN_KERNELS` has the names of `kernel_math.py`, and each gives the same value (tests
-compare them bit by bit). Functions are libm's, one element at a time; a table entry is all that
-changes when a vectorised one takes its place.
+compare them bit by bit). What `elementary.py` has is written out; the other functions are libm's,
+one element at a time.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import njit, types
+from numba.core import cgutils
 from numba.extending import intrinsic
+
+from ..runtime.loader import host
+from . import elementary
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, numba type, LLVM arguments) -> LLVM value
 
@@ -83,11 +87,7 @@ def _extreme(name: str, op: str) -> Build:
     def build(builder: Any, type_: Any, args: list[Any]) -> Any:
         if not isinstance(type_, types.Float):
             return _choice(op)(builder, type_, args)
-        kind = args[0].type
-        function = builder.module.declare_intrinsic(
-            f"llvm.{name}", (kind,), ir.FunctionType(kind, (kind, kind))
-        )
-        return builder.call(function, args)
+        return _llvm(builder, name, args)
 
     return build
 
@@ -95,14 +95,145 @@ def _extreme(name: str, op: str) -> Build:
 def _intrinsic(name: str) -> Build:
     """LLVM's own function of one float."""
 
+    return lambda builder, type_, args: _llvm(builder, name, args)
+
+
+class _Value:
+    """An LLVM value whose operators write instructions; a Python number beside it has its type."""
+
+    __slots__ = ("m", "value")
+
+    def __init__(self, m: _Instructions, value: Any) -> None:
+        self.m, self.value = m, value
+
+    def __add__(self, other: Any) -> _Value:
+        return self.m.write("fadd", self, other)
+
+    def __radd__(self, other: Any) -> _Value:
+        return self.m.write("fadd", other, self)
+
+    def __sub__(self, other: Any) -> _Value:
+        return self.m.write("fsub", self, other)
+
+    def __rsub__(self, other: Any) -> _Value:
+        return self.m.write("fsub", other, self)
+
+    def __mul__(self, other: Any) -> _Value:
+        return self.m.write("fmul", self, other)
+
+    def __rmul__(self, other: Any) -> _Value:
+        return self.m.write("fmul", other, self)
+
+    def __truediv__(self, other: Any) -> _Value:
+        return self.m.write("fdiv", self, other)
+
+    def __rtruediv__(self, other: Any) -> _Value:
+        return self.m.write("fdiv", other, self)
+
+    def __neg__(self) -> _Value:
+        return self.m.write("fneg", self)
+
+    def __lt__(self, other: Any) -> _Value:
+        return self.m.write("fcmp_ordered", "<", self, other)
+
+    def __gt__(self, other: Any) -> _Value:
+        return self.m.write("fcmp_ordered", ">", self, other)
+
+    def __eq__(self, other: object) -> _Value:  # type: ignore[override]
+        return self.m.write("fcmp_ordered", "==", self, other)
+
+    def __and__(self, other: _Value) -> _Value:
+        return self.m.write("and_", self, other)
+
+
+class _Instructions:
+    """The steps of `elementary`, as LLVM instructions of one float type."""
+
+    def __init__(self, builder: Any, kind: Any) -> None:
+        self.builder, self.kind = builder, kind
+        wide = isinstance(kind, ir.DoubleType)
+        self.format = elementary.FLOAT64 if wide else elementary.FLOAT32
+        self.bits = ir.IntType(64 if wide else 32)
+
+    def value(self, given: Any) -> Any:
+        if isinstance(given, _Value):
+            return given.value
+        return given if isinstance(given, str) else ir.Constant(self.kind, given)
+
+    def write(self, instruction: str, *args: Any) -> _Value:
+        return _Value(self, getattr(self.builder, instruction)(*map(self.value, args)))
+
+    def call(self, name: str, *args: Any) -> _Value:
+        return _Value(self, _llvm(self.builder, name, [self.value(a) for a in args]))
+
+    def fma(self, a: Any, b: Any, c: Any) -> _Value:
+        return self.call("fma", a, b, c)
+
+    def select(self, condition: Any, a: Any, b: Any) -> _Value:
+        return self.write("select", condition, a, b)
+
+    def abs(self, a: Any) -> _Value:
+        return self.call("fabs", a)
+
+    def copysign(self, a: Any, sign: Any) -> _Value:
+        return self.call("copysign", a, sign)
+
+    def scaled(self, a: Any, n: _Value) -> _Value:
+        """By the processor's own instruction, or in two steps: 2 ** n alone may be no number."""
+        rounder = ir.Constant(self.kind, self.format.rounder).bitcast(self.bits)
+        exponent = self.builder.sub(self._integer(n), rounder)
+        if "+avx512f" in host()[1].split(","):
+            return self._ldexp(a, exponent)
+        half = self.builder.ashr(exponent, ir.Constant(self.bits, 1))
+        return self._power(half) * a * self._power(self.builder.sub(exponent, half))
+
+    def _ldexp(self, a: Any, exponent: Any) -> _Value:
+        exponent = self.builder.trunc(exponent, ir.IntType(32))
+        name = f"llvm.ldexp.f{self.bits.width}.i32"
+        type_ = ir.FunctionType(self.kind, (self.kind, exponent.type))
+        function = cgutils.get_or_insert_function(self.builder.module, type_, name)
+        return _Value(self, self.builder.call(function, (self.value(a), exponent)))
+
+    def _power(self, exponent: Any) -> _Value:
+        """2 ** exponent of a normal number, by its bits."""
+        biased = self.builder.add(exponent, ir.Constant(self.bits, 1 - self.format.least))
+        bits = self.builder.shl(biased, ir.Constant(self.bits, self.format.digits))
+        return _Value(self, self.builder.bitcast(bits, self.kind))
+
+    def split(self, a: Any) -> tuple[_Value, _Value]:
+        """By the bits: what a's lie above those of sqrt(1/2), in whole powers of two."""
+        build, digits = self.builder, ir.Constant(self.bits, self.format.digits)
+        root = build.bitcast(ir.Constant(self.kind, elementary.SQRT_HALF), self.bits)
+        bits = self._integer(a)
+        n = build.ashr(build.sub(bits, root), digits)
+        mantissa = build.bitcast(build.sub(bits, build.shl(n, digits)), self.kind)
+        return _Value(self, mantissa), _Value(self, build.sitofp(n, self.kind))
+
+    def _integer(self, a: _Value) -> Any:
+        return self.builder.bitcast(a.value, self.bits)
+
+
+def _llvm(builder: Any, name: str, args: list[Any]) -> Any:
+    """A call of LLVM's own function of floats of one type."""
+    kind = args[0].type
+    type_ = ir.FunctionType(kind, (kind,) * len(args))
+    return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", (kind,), type_), args)
+
+
+def _elementary(function: Callable[..., Any]) -> Build:
     def build(builder: Any, type_: Any, args: list[Any]) -> Any:
-        kind = args[0].type
-        function = builder.module.declare_intrinsic(
-            f"llvm.{name}", (kind,), ir.FunctionType(kind, (kind,))
-        )
-        return builder.call(function, args)
+        m = _Instructions(builder, args[0].type)
+        return function(m, _Value(m, args[0])).value
 
     return build
+
+
+def _erf(builder: Any, type_: Any, args: list[Any]) -> Any:
+    """Of float64 it is libm's."""
+    if isinstance(args[0].type, ir.FloatType):
+        return _elementary(elementary.erf)(builder, type_, args)
+    kind = ir.FunctionType(args[0].type, (args[0].type,))
+    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "erf"), args)
 
 
 def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
@@ -131,17 +262,18 @@ IN_KERNELS: dict[str, Any] = {
     "int64": np.int64,
     "inf": math.inf,
     "nan": math.nan,
-    "exp": math.exp,
-    "log": math.log,
+    **{
+        name: _word(1, _elementary(getattr(elementary, name)))
+        for name in ("exp", "expm1", "log", "log1p", "tanh")
+    },
+    "erf": _word(1, _erf),
     "sqrt": math.sqrt,
     "sin": math.sin,
     "cos": math.cos,
-    "tanh": math.tanh,
-    "erf": math.erf,
     **{
         name: getattr(math, name)
         for name in (
-            "expm1 log1p log2 log10 tan asin acos atan sinh cosh asinh acosh atanh atan2"
+            "log2 log10 tan asin acos atan sinh cosh asinh acosh atanh atan2"
         ).split()
     },
     "exp2": _word(1, _intrinsic("exp2")),

@@ -4,8 +4,7 @@ In: a primitive's name, the spellings of its arguments, their dtype.  Out: an ex
 words in `kernel_math.py`.
 Invariant: a value has the dtype that the loop IR says, after every statement: int32 arithmetic is
 cut back to 32 bits (numba and C compute it in 64), constants are typed (a bare 0.5 would make
-float64 of everything it meets), and bools stay bools. A table entry is all that changes when a
-vectorised polynomial takes the place of a libm function.
+float64 of everything it meets), and bools stay bools.
 """
 
 from __future__ import annotations

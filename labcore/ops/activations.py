@@ -75,10 +75,10 @@ derivative("log_softmax", input=_log_softmax_rule)
 _TANH_SCALE, _TANH_CUBE = sqrt(2 / pi), 0.044715
 
 
-def _half_tanh(input: Any) -> Any:
-    """tanh of gelu's polynomial."""
-    cube = ops.mul(ops.mul(ops.mul(input, input), input), _TANH_CUBE)
-    return ops.tanh(ops.mul(ops.add(input, cube), _TANH_SCALE))
+def _nearly_normal_below(input: Any) -> Any:
+    """(1 + tanh(u)) / 2, which is sigmoid(2u): so nothing cancels where tanh is close to -1."""
+    slope = ops.add(ops.mul(ops.mul(input, input), _TANH_CUBE), 1)
+    return ops.sigmoid(ops.mul(ops.mul(input, slope), 2 * _TANH_SCALE))
 
 
 def _normal_below(input: Any) -> Any:
@@ -89,7 +89,7 @@ def _normal_below(input: Any) -> Any:
 @decomposed("F", "GeluKernelImpl")
 def gelu(input: Any, approximate: str = "none") -> Any:
     if approximate == "tanh":
-        return ops.mul(ops.mul(input, 0.5), ops.add(_half_tanh(input), 1))
+        return ops.mul(input, _nearly_normal_below(input))
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
     return ops.mul(input, _normal_below(input))
@@ -97,10 +97,10 @@ def gelu(input: Any, approximate: str = "none") -> Any:
 
 def _gelu_rule(grad: Any, input: Any, approximate: str) -> Any:
     if approximate == "tanh":
-        bent = _half_tanh(input)
-        slope = ops.mul(ops.add(ops.mul(ops.mul(input, input), 3 * _TANH_CUBE), 1), _TANH_SCALE)
-        inner = ops.mul(ops.mul(input, ops.sub(1, ops.mul(bent, bent))), slope)
-        return ops.mul(grad, ops.mul(ops.add(ops.add(bent, 1), inner), 0.5))
+        below = _nearly_normal_below(input)
+        slope = ops.mul(ops.add(ops.mul(ops.mul(input, input), 3 * _TANH_CUBE), 1), 2 * _TANH_SCALE)
+        inner = ops.mul(ops.mul(input, ops.mul(below, ops.sub(1, below))), slope)
+        return ops.mul(grad, ops.add(below, inner))
     density = ops.mul(ops.exp(ops.mul(ops.mul(input, input), -0.5)), 1 / sqrt(2 * pi))
     return ops.mul(grad, ops.add(_normal_below(input), ops.mul(input, density)))
 
