@@ -118,6 +118,13 @@ REASONS: dict[str, Reason] = {
         "A number such as a size or a fill value is part of the graph, and this one is data.",
         "Pass a Python number, or use an operator that takes a tensor there.",
     ),
+    "data-dependent-size": Reason(
+        "a mask as an index",
+        "As many elements are chosen as the mask has true ones, and capture knows its shape, never "
+        "its numbers: there would be no shape to write down.",
+        "Keep the shape with torch.where(mask, x, 0) and count with mask.sum(); or index with a "
+        "tensor of integers, whose number is known.",
+    ),
     "varying-number": Reason(
         "{name}, a value that differs from time to time, is needed as a constant",
         "A text, a length, an index or a key is made of it here, and it was another one when the "

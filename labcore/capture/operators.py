@@ -16,6 +16,7 @@ import enum
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from .. import dtypes
 from ..graph import Graph, Node, TensorMeta, map_nodes
 from ..ops import OPS, Op, Tracer
 from ..ops.arguments import check_arguments
@@ -227,6 +228,12 @@ def mapped(value: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
     return value
 
 
+def _has_mask(index: Variable) -> bool:
+    """Is a tensor of bools in it?"""
+    items = index.items if isinstance(index, TupleVariable) else [index]
+    return any(isinstance(i, TensorVariable) and i.meta.dtype is dtypes.bool for i in items)
+
+
 def _itself(node: Node) -> Node:
     return node
 
@@ -275,14 +282,19 @@ class OperatorCalls:
         except (Break, WouldRaise):
             raise
         except Exception as error:
-            raise self._what_is_wrong(function, error) from error
+            raise self._what_is_wrong(function, args, error) from error
         return self._lift(result)
 
-    def _what_is_wrong(self, function: Callable[..., Any], error: Exception) -> Exception:
+    def _what_is_wrong(
+        self, function: Callable[..., Any], args: list[Variable], error: Exception
+    ) -> Exception:
         """The operator's own error, unless it only met a stand-in where it needs a number."""
         confused = isinstance(error, (TypeError, AttributeError))
         if confused and any(word in str(error) for word in ("TensorMeta", "Traced", "Node")):
-            return Break("tensor-as-number", name=getattr(function, "__name__", "an operator"))
+            name = getattr(function, "__name__", "an operator")
+            if name in ("__getitem__", "__setitem__") and _has_mask(args[1]):
+                return Break("data-dependent-size")
+            return Break("tensor-as-number", name=name)
         # Its text may speak of sizes that are symbols.
         return WouldRaise(error, exact=not self.vm.looker.numbers.inputs)
 

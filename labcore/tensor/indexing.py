@@ -37,6 +37,8 @@ def _viewed(tensor: Any, index: Any) -> tuple[Any, Places]:
     dim = 0
     for number, item in enumerate(_complete(tensor, index)):
         if _indexes(item):
+            if not item.shape:  # one bool chooses all or nothing along an axis of its own
+                view, item = ops.unsqueeze(view, dim), ops.view(item, (1,))
             places[dim] = item
             dim += _axes(item)
         elif item is None:

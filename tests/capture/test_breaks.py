@@ -87,6 +87,12 @@ def writes_global(x):
     return x
 
 
+def masked_write(x):
+    y = x * 2
+    y[x > 0] = torch.ones(4)
+    return y
+
+
 def spells(x):
     text = ""
     for i in range(4):
@@ -201,6 +207,7 @@ CASES = {
         lambda x: torch.allclose(x, x),
     ],
     "tensor-as-number": [lambda x: torch.full_like(x, x[0]), lambda x: torch.cat(x.view(2, 2))],
+    "data-dependent-size": [lambda x: x[x > 0], lambda x: x[x[0] > 0], masked_write],
     "side-effect-call": [printing, lambda x: (dir(), x)[1]],
     "unknown-call": [
         lambda x: (time.perf_counter() > 0, x)[1],

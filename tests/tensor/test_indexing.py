@@ -90,3 +90,12 @@ def test_a_tensor_that_is_a_number_indexes():
         and x[np.int64(2)].item() == 2
         and x[torch.tensor(1) :].tolist() == [1, 2]
     )
+
+
+@pytest.mark.parametrize("chosen", [True, False])
+def test_one_bool_chooses_all_or_nothing_along_a_new_axis(chosen):
+    x, mask, n = torch.ones(2, 3), torch.tensor(chosen), int(chosen)
+    shapes = [tuple(part.shape) for part in (x[mask], x[0, mask], x[:, mask], x[mask, 0])]
+    assert shapes == [(n, 2, 3), (n, 3), (2, n, 3), (n, 3)]
+    x[mask, 0] = 3
+    assert x.tolist() == [[3.0 if chosen else 1.0] * 3, [1.0] * 3]
