@@ -8,8 +8,11 @@
     lesson03.py   a check by hand, a cache, five variants, a number in a text, guesses
     lesson04.py   three policies, all variants of a branch, a mark, three buckets
     lesson05.py   one region, two events, no branch, one report, a bill
+    lesson06.py   two meta rules, a pure function, a decomposition
+    lesson07.py   a backward by hand, a warm-up
     clinic_a.py   a type that is another one each time, a day that gets slower
     facts.py      what the compiler did with some calls
+    operators.py  which operators a function calls, run eagerly
 
 In: what a student wrote, as a value handed over (a check never looks up a name of theirs).  Out:
 a `Result`: every fact as *expected, found*, then "Public checks passed." or the belief that most
@@ -52,5 +55,7 @@ from .lesson05 import (
     one_region as one_region,
     two_events as two_events,
 )
+from .lesson06 import meta_rules as meta_rules, pure as pure, softsign as softsign
+from .lesson07 import block_backward as block_backward, warm_up as warm_up
 from .memory import CountingList as CountingList, Memory as Memory
 from .result import Fact as Fact, Result as Result

@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ...trace import GraphBreak, GraphCaptured, Handover, KernelReady, Recorder, record
-from .result import ask, begun
+from ...trace import Accesses, GraphBreak, GraphCaptured, Handover, KernelReady, Recorder, record
+from .result import Unusable, ask, begun
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,20 @@ class Seen:
     @property
     def kernels(self) -> int:
         return len(self.trace.of(KernelReady))
+
+    @property
+    def accesses(self) -> int:
+        """Array accesses of one run of every graph, as its loops are scheduled."""
+        return sum(entry.fused for entry in self.trace.of(Accesses))
+
+    def lists(self) -> list[Any]:
+        """The results as lists. Raises Unusable where one is no tensor."""
+        from ... import Tensor
+
+        for value in self.values:
+            if not isinstance(value, Tensor):
+                raise Unusable("a tensor", f"a {type(value).__name__}")
+        return [value.tolist() for value in self.values]
 
     def operations(self, graph: int = 0) -> list[str]:
         """The names of the operations of one captured graph, in order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .facts import Seen, seen
+from .facts import seen
 from .result import Fact, Result, Unusable, ask, checked, is_number
 
 ROWS = ((-2.0, -1.0, 1.0, 2.0), (-3.0, -3.0, -3.0, -3.0), (1.0, 1.0, 1.0, 1.0))
@@ -15,16 +15,6 @@ def _inputs() -> list[Any]:
     from ... import tensor
 
     return [tensor(list(row)) for row in ROWS]
-
-
-def _listed(told: Seen) -> list[Any]:
-    """The results as lists, for results that are tensors."""
-    from ... import Tensor
-
-    for value in told.values:
-        if not isinstance(value, Tensor):
-            raise Unusable("a tensor", f"a {type(value).__name__}")
-    return [value.tolist() for value in told.values]
 
 
 def _observer(seen_values: list[Any]) -> Callable[[Any], Any]:
@@ -47,7 +37,7 @@ def one_region(fn: Any) -> Result:
     told = seen(fn, *((x, watch) for x in _inputs()))
     tripled = [[3 * v for v in row] for row in ROWS]
     facts = (
-        Fact("values", [[max(v + 1, 0.0) for v in row] for row in tripled], _listed(told)),
+        Fact("values", [[max(v + 1, 0.0) for v in row] for row in tripled], told.lists()),
         Fact("what watch saw", tripled, saw),
         Fact("regions", 1, told.regions),
     )
@@ -90,7 +80,7 @@ def no_branch(fn: Any) -> Result:
     """Exercise 3: `fn(x)` is either(x) for sums of both signs, in one region without a break."""
     told = seen(fn, *((x,) for x in _inputs()), backend="eager")
     expected = [_either(row) for row in ROWS]
-    found = _listed(told)
+    found = told.lists()
     facts = (
         Fact("values", expected, found),
         Fact("places that break", 0, told.places),
@@ -117,7 +107,7 @@ def gathered(fn: Any) -> Result:
     told = seen(fn, *((x, report) for x in _inputs()))
     words = ["shifted", "scaled", "clipped", "centred"]
     facts = (
-        Fact("values", [[(max((v + 1) * 2, 0.0) - 3) / 2 for v in r] for r in ROWS], _listed(told)),
+        Fact("values", [[(max((v + 1) * 2, 0.0) - 3) / 2 for v in r] for r in ROWS], told.lists()),
         Fact("reports in three calls", [words] * 3, reports),
         Fact("regions", 1, told.regions),
     )

@@ -1,4 +1,4 @@
-"""Lessons 03, 04 and clinic A as a learner has them: every cell runs, and running unfolds."""
+"""Lessons as a learner has them: every cell runs, and running unfolds what was folded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from playwright.sync_api import expect
 from .notebook import OpenNotebook
 
 Open = Callable[..., OpenNotebook]
-LESSONS = ("03_guards_and_variants", "04_sizes", "clinic_a_slower_after_a_day")
+LESSONS = (
+    "03_guards_and_variants",
+    "04_sizes",
+    "clinic_a_slower_after_a_day",
+    "06_a_clean_graph",
+    "07_backward_ahead_of_time",
+)
 
 
 @pytest.mark.parametrize("motion", ["reduce"])
