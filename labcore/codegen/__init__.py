@@ -19,12 +19,13 @@ from typing import Any
 
 from .. import trace
 from ..fusion import Schedule, fuse_graph
+from ..fusion.report import report_memory
 from ..graph import GraphModule
 from . import cache as cache
 from .build import Built, build, python_kernels as python_kernels, show_without_file
 from .cpu import print_kernel as print_kernel
 from .program import Program, handing_over
-from .wrapper import print_program as print_program
+from .wrapper import memory_plan as memory_plan, print_program as print_program
 
 Call = Callable[[list[Any]], tuple[Any, ...]]
 
@@ -53,6 +54,7 @@ def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) 
     call.source, call.schedule = source, schedule
     call.kernels = [Kernel(k.name, built.path, k.source) for k in printed]
     if trace.listening():
+        report_memory(phase, schedule, memory_plan(schedule, printed))
         _report(phase, call, built, time.perf_counter() - start)
     return call
 

@@ -3,23 +3,24 @@ order.
 
 In: a `Schedule` and its printed kernels.  Out: the text of the file.
 `call` takes its inputs out of the list (so that they can be freed as soon as they are not needed),
-allocates, launches, calls the operators that have no loops, lets go of dead buffers, and returns a
-tuple.
+allocates or uses dead buffers again as the memory plan says, launches, calls the operators that
+have no loops, lets go of what is dead, and returns a tuple.
 Invariant: kernels are launched on arrays whose dtype, shape and strides are those they were printed
 for.  Three things see to it: guards check the inputs, `empty_strided` makes buffers from the same
 numbers, `assert_layout` checks the rest. PyTorch's wrapper does the same for C++ and Triton
-kernels; its memory planning (reuse of dead buffers) is left out.
+kernels.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from .. import dtypes
 from ..devices import device
-from ..fusion.ir import Buffer
+from ..fusion.ir import Buffer, Expr
+from ..fusion.memory import MemoryPlan, plan_memory
 from ..fusion.nest import Nest
 from ..fusion.program import Extern, Operand
 from ..fusion.scheduler import Schedule
@@ -54,21 +55,47 @@ def print_program(
     return _Wrapper(schedule, kernels, phase, check_inputs).print()
 
 
+def memory_plan(schedule: Schedule, kernels: list[Kernel]) -> MemoryPlan:
+    """The plan of a schedule whose kernels want scratch."""
+    printed = iter(kernels)
+    lent = [_scratch(next(printed)) if isinstance(step, Nest) else Expr()
+            for step in schedule.steps]
+    return plan_memory(schedule, lent)
+
+
+def _scratch(kernel: Kernel) -> Expr:
+    """The bytes that the wrapper lends to a kernel while it runs."""
+    lent = [p.scratch * p.dtype.itemsize for p in kernel.parameters if p.scratch is not None]
+    return sum(lent, Expr())
+
+
 class _Wrapper:
+    """`holders`: the variable that has each place in memory, at the step that is being printed."""
+
     def __init__(
         self, schedule: Schedule, kernels: list[Kernel], phase: str, check_inputs: bool
     ) -> None:
         self.schedule, self.program, self.kernels = schedule, schedule.program, kernels
         self.phase, self.check_inputs = phase, check_inputs
-        self.names: dict[str, str] = {}  # storages -> variables
-        self.reserved = {*TAKEN, *WORDS, *(k.name for k in kernels), *self.program.numbers}
-        self.made = {b.storage for b in self.program.inputs} | set(self.program.constants)
-        self.last_use = self._last_uses()
+        self.plan = memory_plan(schedule, kernels)
+        self.unprinted = iter(kernels)
+        self.names: dict[str, str] = {}  # buffers -> variables
+        self.used = {*TAKEN, *WORDS, *(k.name for k in kernels), *self.program.numbers}
+        self.holders: dict[str, str] = {}
+        self.dying = self._dying()
 
-    def name(self, storage: str) -> str:
-        if storage not in self.names:
-            self.names[storage] = unique_name(storage, {*self.reserved, *self.names.values()})
-        return self.names[storage]
+    def name(self, buffer: str) -> str:
+        """A variable of its own for a buffer, or for a kernel's scratch."""
+        if buffer not in self.names:
+            self.names[buffer] = unique_name(buffer, self.used)
+            self.used.add(self.names[buffer])
+        return self.names[buffer]
+
+    def holder(self, buffer: str) -> str:
+        """The variable that has the memory of a buffer."""
+        found = self.schedule.buffers.get(buffer)
+        place = buffer if found is None else found.storage
+        return self.holders.get(place) or self.name(place)
 
     # ---- the file ----
 
@@ -111,7 +138,7 @@ class _Wrapper:
     def _constants(self) -> Iterator[str]:
         for storage, attribute in self.program.constants.items():
             layout = _layout(self.program.buffers[storage])
-            yield f"{self.name(storage)} = program.constant({attribute!r}, {layout})"
+            yield f"{self.holder(storage)} = program.constant({attribute!r}, {layout})"
 
     def _main(self) -> Iterator[str]:
         yield 'if __name__ == "__main__":'
@@ -125,7 +152,7 @@ class _Wrapper:
     # ---- the body of call ----
 
     def _inputs(self) -> Iterator[str]:
-        names = [*self.program.numbers, *(self.name(b.storage) for b in self.program.inputs)]
+        names = [*self.program.numbers, *(self.holder(b.name) for b in self.program.inputs)]
         if names:
             yield f"{', '.join(names)}{',' if len(names) == 1 else ''} = args"
             yield "args.clear()"
@@ -134,50 +161,57 @@ class _Wrapper:
 
     def _step(self, index: int) -> Iterator[str]:
         step = self.schedule.steps[index]
-        yield from self._kernel(step) if isinstance(step, Nest) else self._extern(step)
-        if index + 1 < len(self.schedule.steps):
-            dead = [self.name(s) for s, last in self.last_use.items() if last == index]
-            if dead:
-                yield f"del {', '.join(dead)}"
+        yield from self._kernel(step, index) if isinstance(step, Nest) else self._extern(step)
+        if index + 1 < len(self.schedule.steps) and index in self.dying:
+            yield f"del {', '.join(map(self.holder, self.dying[index]))}"
 
-    def _kernel(self, nest: Nest) -> Iterator[str]:
-        kernel = self.kernels[self.schedule.nests.index(nest)]
-        for p in kernel.parameters:
-            if p.number:
-                continue
-            if p.scratch is not None:
-                layout = f"({p.scratch},), (1,), dtypes.{p.dtype.name}"
-            elif p.storage not in self.made:
-                layout = _layout(self.program.buffers[p.storage])
-                self.made.add(p.storage)
-            else:
-                continue
+    def _kernel(self, nest: Nest, index: int) -> Iterator[str]:
+        kernel = next(self.unprinted)
+        for name in nest.made:
+            yield from self._memory_for(name, index)
+        scratch = [p for p in kernel.parameters if p.scratch is not None]
+        for p in scratch:
+            layout = f"({p.scratch},), (1,), dtypes.{p.dtype.name}"
             yield f"{self.name(p.storage)} = empty_strided({layout})"
         given = ", ".join(self._given(p) for p in kernel.parameters)
         yield f"{kernel.name}({given})"
-        scratch = [self.name(p.storage) for p in kernel.parameters if p.scratch is not None]
         if scratch:
-            yield f"del {', '.join(scratch)}"
+            yield f"del {', '.join(self.name(p.storage) for p in scratch)}"
+
+    def _memory_for(self, buffer: str, index: int) -> Iterator[str]:
+        """What a kernel writes a buffer into: new memory, or that of a dead buffer."""
+        place = self.schedule.buffers[buffer].storage
+        life = self.plan.lives.get(place)
+        if life is None:
+            return  # an input, overwritten
+        old, how = self.holders.get(place), "in place"
+        if place == buffer and life.reuses:
+            old, how = self.holders[life.reuses], "used again"
+        self.holders[place] = self.name(buffer)
+        if old is None:
+            yield f"{self.name(buffer)} = empty_strided({_layout(self.program.buffers[buffer])})"
+        else:
+            yield f"{self.name(buffer)} = {old}  # {how}: nobody reads {old} any more"
+            yield f"del {old}"
 
     def _given(self, parameter: Parameter) -> str:
         """What the kernel gets for a parameter: numbers are computed by Python."""
         if parameter.number:
             return bare(parameter.storage)
-        return f"{self.name(parameter.storage)}.array"
+        return f"{self.holder(parameter.storage)}.array"
 
     def _extern(self, step: Extern) -> Iterator[str]:
         given = [self._argument(a) for a in step.args] + [
             f"{k}={self._argument(v)}" for k, v in step.kwargs.items()
         ]
-        self.made.add(step.out.storage)
-        result = self.name(step.out.storage)
+        result = self.holders[step.out.storage] = self.name(step.out.name)
         yield f"{result} = ops.{step.op.name}({', '.join(given)})  # {step.reason}"
         yield self._assertion(step.out)
 
     def _argument(self, value: Any) -> str:
         """An operator's argument as Python text."""
         if isinstance(value, Operand):
-            name = self.name(value.buffer.storage)
+            name = self.holder(value.buffer.name)
             start = f", {name}.storage_offset() + {value.offset}" if value.offset else ""
             view = f"{name}.as_strided({value.shape}, {value.strides}{start})"
             return name if value.whole else view
@@ -195,30 +229,28 @@ class _Wrapper:
         return repr(value)
 
     def _assertion(self, buffer: Buffer) -> str:
-        return f"assert_layout({self.name(buffer.storage)}, {buffer.name!r}, {_layout(buffer)})"
+        return f"assert_layout({self.holder(buffer.name)}, {buffer.name!r}, {_layout(buffer)})"
 
     def _result(self) -> str:
         values = [
-            self.name(v.storage) if isinstance(v, Buffer) else self._argument(v)
+            self.holder(v.name) if isinstance(v, Buffer) else self._argument(v)
             for v in self.program.outputs
         ]
         return f"return ({', '.join(values)}{',' if len(values) == 1 else ''})"
 
-    def _last_uses(self) -> dict[str, int]:
-        """The step after which nobody needs a storage; not of what is returned, or not ours."""
-        last = {b.storage: -1 for b in self.program.inputs}
+    def _dying(self) -> dict[int, list[str]]:
+        """After each step, the places that nobody needs any more: inputs, and what was made here.
+        """
+        last: dict[str, int] = {}
+        inputs = {b.storage for b in self.program.inputs} - self.schedule.returned
         for index, step in enumerate(self.schedule.steps):
-            last.update(dict.fromkeys(_storages(step), index))
-        kept = {v.storage for v in self.program.outputs if isinstance(v, Buffer)} | set(
-            self.program.constants
-        )
-        return {storage: index for storage, index in last.items() if storage not in kept}
-
-
-def _storages(step: Nest | Extern) -> Iterable[str]:
-    if isinstance(step, Nest):
-        return step.arguments
-    return [step.out.storage, *(operand.buffer.storage for operand in step.operands)]
+            used = [self.schedule.buffers[b].storage for b in (*step.made, *step.used)]
+            last.update((storage, index) for storage in used if storage in inputs)
+        last.update((place, life.last) for place, life in self.plan.lives.items() if not life.heir)
+        found: dict[int, list[str]] = {}
+        for place, index in last.items():
+            found.setdefault(index, []).append(place)
+        return found
 
 
 def _layout(buffer: Buffer) -> str:

@@ -10,9 +10,10 @@ that codegen prints.
     deps        who needs whom, at which index       verdicts    may two groups share a nest?
     order       who must run before whom             scheduler   which pairs fuse, in which order
     why         the verdict on any two nodes         nest        how one group runs
+    memory      where buffers lie, and how long      traffic     the bytes that must be moved
     ledger      accesses, counted three ways         show        all of it as text
-    race        loop bodies as data, for the widget  driver      the stage as one call
-    follow      bodies watched while they run
+    race        loop bodies as data, for the widget  report      what was decided, as events
+    follow      bodies watched while they run        driver      the stage as one call
 """
 from .driver import fuse_graph as fuse_graph
 from .ledger import (
@@ -23,9 +24,11 @@ from .ledger import (
     separate as separate,
 )
 from .lowering import LoweringError as LoweringError, lower as lower
+from .memory import MemoryPlan as MemoryPlan, plan_memory as plan_memory
 from .nest import Nest as Nest
 from .program import Extern as Extern, Operand as Operand, Program as Program
 from .scheduler import Schedule as Schedule, schedule as schedule
 from .source_count import SourceCount as SourceCount, count_in_source as count_in_source
+from .traffic import traffic as traffic
 from .verdicts import Verdict as Verdict
 from .why import why_not as why_not

@@ -167,14 +167,14 @@ class Interpreter(Handler):
         with using(self):
             self._loop(self.nest.outer_loops, self._turn_of_row)
         for node in columns:
-            cells = self.memory[node.out.storage]
+            cells = self.memory[self.nest.storage(node.name)]
             for k, value in enumerate(list(cells)):
                 cells.quietly(k, rounded(value, node.out.dtype))
 
     def _clear(self, node: Node) -> None:
         """A column result starts; one that adds up in a wider type does so in scratch."""
         kind, dtype = node.loops.kind, node.out.dtype
-        cells, start = self.memory[node.out.storage], identity(kind, dtype)
+        cells, start = self.memory[self.nest.storage(node.name)], identity(kind, dtype)
         for k in range(len(cells)):
             cells[k] = start
             self._count("stores", node.name)
@@ -247,7 +247,9 @@ def run(
     given = {b.name: value for b, value in zip(program.inputs, inputs[count:], strict=True)}
     given.update({name: (constants or {})[key] for name, key in program.constants.items()})
     memory = {
-        b.storage: Memory(_cells(b, given.get(b.name), numbers)) for b in program.buffers.values()
+        b.name: Memory(_cells(b, given.get(b.name), numbers))
+        for b in schedule.buffers.values()
+        if b.storage == b.name
     }
     counts = []
     for step in schedule.steps:
@@ -256,8 +258,11 @@ def run(
             interpreter.run()
             counts.append(interpreter.counts)
         else:
-            _call(step, memory, numbers)
-    outputs = [array(b, memory, numbers) if isinstance(b, Buffer) else b for b in program.outputs]
+            _call(step, schedule.buffers, memory, numbers)
+    outputs = [
+        array(schedule.buffers[b.name], memory, numbers) if isinstance(b, Buffer) else b
+        for b in program.outputs
+    ]
     return Run(outputs, memory, counts)
 
 
@@ -295,7 +300,12 @@ def _strided(
     return np.lib.stride_tricks.as_strided(cells[offset:], shape, steps)
 
 
-def _call(step: Extern, memory: Mapping[str, Memory], numbers: Mapping[str, Any]) -> None:
+def _call(
+    step: Extern,
+    buffers: Mapping[str, Buffer],
+    memory: Mapping[str, Memory],
+    numbers: Mapping[str, Any],
+) -> None:
     """An extern step: the operator's eager kernel on arrays made of the cells."""
     def tensor(value: Any) -> Any:
         if isinstance(value, (list, tuple)):
@@ -304,7 +314,8 @@ def _call(step: Extern, memory: Mapping[str, Memory], numbers: Mapping[str, Any]
             return value.evaluate(numbers)
         if not isinstance(value, Operand):
             return value
-        cells = np.array(list(memory[value.buffer.storage]), value.buffer.dtype.numpy)
+        storage = buffers[value.buffer.name].storage
+        cells = np.array(list(memory[storage]), value.buffer.dtype.numpy)
         shape, strides = _numbers(value.shape, numbers), _numbers(value.strides, numbers)
         return _strided(cells, shape, strides, Expr.of(value.offset).value(numbers))
 

@@ -44,7 +44,7 @@ class Lowering:
 
     def __init__(self, graph: Graph, fuse: bool) -> None:
         self.graph, self.fuse = graph, fuse
-        self.program = Program()
+        self.program = Program(seen=graph.values_seen)
         self.values: dict[GraphNode, Any] = {}
         self.outputs = {n for n in graph.outputs if isinstance(n, GraphNode)}
         self.names = {n.name for n in graph.nodes}

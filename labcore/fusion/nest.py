@@ -45,7 +45,7 @@ class Nest:
         if group.inner is None:  # pointwise only: the last loop is the inner one
             self.outer, self.inner = group.outer[:-1], group.outer[-1:]
         self.parts = group.parts
-        self.when = _pass_numbers(self.nodes, self.parts)
+        self.when = pass_numbers(self.nodes, self.parts)
         self.passes = self._passes()
         self.homes = {n.name: self._home(n, live_outside) for n in self.nodes}
         self.lends = self._lends()
@@ -86,6 +86,16 @@ class Nest:
         ]
         return sum(parts, Expr())
 
+    @property
+    def made(self) -> list[str]:
+        """The buffers that it leaves in memory."""
+        return [n.name for n in self.nodes if self.homes[n.name] == "memory"]
+
+    @property
+    def used(self) -> list[str]:
+        """The buffers that it loads and does not make."""
+        return [b for b in self.group.readers if b not in self.group.made]
+
     def storage(self, buffer: str) -> str:
         return self.buffers_by_name[buffer].storage
 
@@ -100,10 +110,7 @@ class Nest:
     @property
     def arguments(self) -> list[str]:
         """The storages a kernel takes, reads first, each once."""
-        made = {n.name for n in self.nodes}
-        reads = [self.storage(b) for n in self.nodes for b in n.loads if b not in made]
-        writes = [n.out.storage for n in self.nodes if self.homes[n.name] == "memory"]
-        return list(dict.fromkeys(reads + writes))
+        return list(dict.fromkeys(map(self.storage, [*self.used, *self.made])))
 
     @property
     def symbols(self) -> list[str]:
@@ -126,7 +133,7 @@ class Nest:
         if (
             out.role == "output"
             or out.name in live_outside
-            or out.storage != out.name
+            or self.storage(out.name) != out.name
             or part == "colred"
         ):
             return "memory"
@@ -159,14 +166,22 @@ class Nest:
     def _can_lend(self, host: Node, node: Node) -> bool:
         readers = [m for m in self.nodes if node.name in m.loads]
         last = max(self.when[m] for m in readers)
-        fresh = (
-            self.parts[host] == "each"
-            and self.homes[host.name] == "memory"
-            and host.out.storage == host.name
-        )
-        return (fresh and self.when[host] == last and host.out.dtype is node.out.dtype
+        whole = self.parts[host] == "each" and self.homes[host.name] == "memory"
+        return (whole and self.when[host] == last and host.out.dtype is node.out.dtype
+                and self._free_for(host, node)
                 and all(m.order <= host.order for m in readers if self.when[m] == last)
                 and host.stores[host.name] == node.stores[node.name])
+
+    def _free_for(self, host: Node, node: Node) -> bool:
+        """Is what the host is written over, if anything, read for the last time before `node` is
+        written there?"""
+        place, at = self.storage(host.name), (self.when[node], node.order)
+        return place == host.name or all(
+            ats == node.stores[node.name] and (self.when[m], m.order) <= at
+            for m in self.nodes
+            for buffer, ats in m.loads.items()
+            if self.storage(buffer) == place and buffer not in self.group.made
+        )
 
     def _merge(self) -> tuple[list[tuple[str, Expr, bool]], dict[str, Expr]]:
         """Merge adjacent axes: i0 < R, i1 < N with every offset N*i0 + i1 is one loop of R*N.
@@ -199,7 +214,7 @@ class Nest:
         return show_nest(self)
 
 
-def _pass_numbers(nodes: Sequence[Node], parts: dict[Node, str]) -> dict[Node, int]:
+def pass_numbers(nodes: Sequence[Node], parts: dict[Node, str]) -> dict[Node, int]:
     """The pass of each node; a row node runs before the pass of its number.
 
     A row result is ready one pass after the pass that accumulates it; a row statement follows a

@@ -57,6 +57,14 @@ class Extern:
     def title(self) -> str:
         return self.node.name
 
+    @property
+    def made(self) -> list[str]:
+        return [self.out.name]
+
+    @property
+    def used(self) -> list[str]:
+        return [operand.buffer.name for operand in self.operands]
+
     def __str__(self) -> str:
         given = [_show(a) for a in self.args] + [f"{k}={_show(v)}" for k, v in self.kwargs.items()]
         return f"{self.out.name} = {self.op.name}({', '.join(given)})  # extern: {self.reason}"
@@ -71,7 +79,7 @@ def _show(value: Any) -> str:
 @dataclass
 class Program:
     """`numbers` and `inputs` in the order of the placeholders, numbers first; `constants` by buffer
-    name, the GraphModule attribute each one is.
+    name, the GraphModule attribute each one is. `seen` has the numbers' values at capture.
 
     `outputs` follow the graph's outputs: a Buffer (maybe twice, maybe an input), or a Python
     constant. `decisions` are the verdicts that lowering reached itself, by inlining a value into
@@ -85,6 +93,7 @@ class Program:
     outputs: list[Any] = field(default_factory=list)
     decisions: list[Verdict] = field(default_factory=list)
     numbers: list[str] = field(default_factory=list)
+    seen: dict[str, Any] = field(default_factory=dict)
 
     @property
     def loops(self) -> list[Loops]:

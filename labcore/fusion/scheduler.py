@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
 from .deps import Group, dependencies, nodes_of, users_of
+from .ir import Buffer
+from .memory import written_over
 from .nest import Nest
 from .order import Earlier, Order, in_order
 from .program import Extern, Program
@@ -34,10 +36,12 @@ def most_saved(nbytes: int, distance: int) -> tuple[int, int]:
 @dataclass
 class Schedule:
     """What codegen prints, in order; `verdicts` are lowering's, then the scheduler's as it tried
-    one pair after the other."""
+    one pair after the other. `buffers` are the program's as they lie in memory, where some are
+    written over others."""
 
     program: Program
     steps: list[Nest | Extern]
+    buffers: dict[str, Buffer]
     verdicts: list[Verdict] = field(default_factory=list)
 
     @property
@@ -47,6 +51,17 @@ class Schedule:
     @property
     def externs(self) -> list[Extern]:
         return [s for s in self.steps if isinstance(s, Extern)]
+
+    @property
+    def given(self) -> set[str]:
+        """The storages that the program does not make."""
+        return {b.storage for b in self.program.inputs} | self.program.constants.keys()
+
+    @property
+    def returned(self) -> set[str]:
+        """The storages that it hands out."""
+        outputs = self.program.outputs
+        return {self.buffers[b.name].storage for b in outputs if isinstance(b, Buffer)}
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.steps))
@@ -59,8 +74,12 @@ def schedule(program: Program, fuse: bool = True, priority: Priority = most_save
     groups, tried = [Group.of(n) for n in nodes], list[Verdict]()
     if fuse:
         groups, tried = _Fusing(groups, earlier, users, priority).run()
-    steps = [_step(group, program, users) for group in in_order(groups, earlier)]
-    return Schedule(program, steps, [*program.decisions, *tried])
+    ordered = in_order(groups, earlier)
+    buffers = dict(program.buffers)
+    for name, dead in written_over(ordered, users).items() if fuse else ():
+        buffers[name] = replace(buffers[name], storage=buffers[dead].storage)
+    steps = [_step(group, buffers, users) for group in ordered]
+    return Schedule(program, steps, buffers, [*program.decisions, *tried])
 
 
 class _Fusing:
@@ -138,9 +157,9 @@ def _distance(a: Group, b: Group) -> int:
     return max(b.nodes[-1].order - a.nodes[0].order, a.nodes[-1].order - b.nodes[0].order)
 
 
-def _step(group: Group, program: Program, users: Users) -> Nest | Extern:
+def _step(group: Group, buffers: dict[str, Buffer], users: Users) -> Nest | Extern:
     if group.extern is not None:
         return group.extern
     inside = set(group.nodes)
     outside = {node.name for node in group.nodes if not users.get(node.name, inside) <= inside}
-    return Nest(group, program.buffers, outside)
+    return Nest(group, buffers, outside)

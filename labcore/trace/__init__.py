@@ -2,6 +2,7 @@
 from .events import (
     Accesses as Accesses,
     AotGraph as AotGraph,
+    BufferAccesses as BufferAccesses,
     CacheMiss as CacheMiss,
     CallBegin as CallBegin,
     CallEnd as CallEnd,
@@ -24,6 +25,13 @@ from .events import (
 )
 from .facts import Facts as Facts, facts as facts
 from .origin import Origin as Origin
+from .plan import (
+    LifeRecord as LifeRecord,
+    LoopRecord as LoopRecord,
+    MemoryPlanned as MemoryPlanned,
+    Scheduled as Scheduled,
+    StepRecord as StepRecord,
+)
 from .recorder import (
     Recorder as Recorder,
     add_sink as add_sink,

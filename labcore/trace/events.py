@@ -230,12 +230,24 @@ class Fusion(Event):
     detail: str
     saved_bytes: int
     flip: str
+    phase: str = ""
+
+
+@dataclass
+class BufferAccesses:
+    """How often elements of one buffer are loaded and stored, in separate passes and fused."""
+
+    buffer: str
+    loads_apart: int
+    stores_apart: int
+    loads_fused: int
+    stores_fused: int
 
 
 @dataclass
 class Accesses(Event):
     """The access ledger of one graph: logical array accesses and bytes, separate passes against
-    fused.
+    fused, in all and by buffer.
     """
 
     phase: str
@@ -243,6 +255,12 @@ class Accesses(Event):
     fused: int
     separate_bytes: int
     fused_bytes: int
+    buffers: list[BufferAccesses] = field(default_factory=list)
+
+    @classmethod
+    def revived(cls, data: dict[str, Any]) -> dict[str, Any]:
+        buffers = [BufferAccesses(**buffer) for buffer in data.get("buffers", ())]
+        return super().revived(data) | {"buffers": buffers}
 
 
 @dataclass

@@ -28,9 +28,11 @@ from .events import (
     Stage,
 )
 from .origin import Origin
+from .plan import LifeRecord, MemoryPlanned, Scheduled
 
 Format = Callable[[Event], str]
 MOST_PLACES = 6
+MOST_STEPS = 40
 
 
 def _folded(text: str, first: str = "  ") -> str:
@@ -137,6 +139,43 @@ def fusion(event: Event) -> str:
     return _folded(f"{event.first} + {event.second}: {said}".rstrip(), first="")
 
 
+def schedule(event: Event) -> str:
+    """The steps of the program: which loops each runs, what it reads and leaves, bytes it moves."""
+    assert isinstance(event, Scheduled)
+    lines = [f"# {event.phase}: {event.moved} bytes moved, {event.moved_apart} by separate passes"]
+    for number, step in enumerate(event.steps):
+        lines.append(_folded(
+            f"{number} {step.kind} {' + '.join(step.loops)}: reads {', '.join(step.reads) or '-'}; "
+            f"writes {', '.join(step.writes) or '-'}; {step.moved} bytes", first=""))
+    return "\n".join(lines)
+
+
+def memory(event: Event) -> str:
+    """Each buffer that the program makes: its bytes, its steps as a bar, whose memory it has."""
+    assert isinstance(event, MemoryPlanned)
+    steps = len(event.live)
+    head = f"# {event.phase}: {event.peak} bytes at most, {event.total} if none were used again"
+    wide = max((len(life.buffer) for life in event.lives), default=0)
+    digits = len(str(max((life.nbytes for life in event.lives), default=0)))
+    lines = [
+        f"{life.buffer:<{wide}}  {life.nbytes:>{digits}} bytes  {_bar(life, steps)}  {_where(life)}"
+        for life in event.lives
+    ]
+    return "\n".join([head, *lines])
+
+
+def _bar(life: LifeRecord, steps: int) -> str:
+    """A mark for each step that the buffer is there for; of many steps, the first and the last."""
+    if steps > MOST_STEPS:
+        return f"steps {life.first} to {min(life.last, steps - 1)}"
+    marks = ["=" if life.first <= k <= life.last else "." for k in range(steps)]
+    return "".join(marks)
+
+
+def _where(life: LifeRecord) -> str:
+    return life.how if life.how == "new" else f"{life.how}, memory of {life.place}"
+
+
 def kernel_code(event: Event) -> str:
     """The printed kernels."""
     assert isinstance(event, KernelReady)
@@ -171,6 +210,8 @@ ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
     "ir_pre_fusion": (LoopIR, ir_pre_fusion),
     "ir_post_fusion": (LoopIR, ir_post_fusion),
     "fusion": (Fusion, fusion),
+    "schedule": (Scheduled, schedule),
+    "memory": (MemoryPlanned, memory),
     "kernel_code": (KernelReady, kernel_code),
     "output_code": (OutputCode, output_code),
     "cache": (DiskCache, cache),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from labcore.codegen import compile_schedule, print_kernel, print_program
+from labcore.codegen import compile_schedule, memory_plan, print_kernel, print_program
 from labcore.fusion import count_in_source, ledger, lower, schedule
 from labcore.fusion.verify import verify_program
-from labcore.tensor import from_numpy
+from labcore.measure.memory import peak_bytes
+from labcore.tensor import Tensor, from_numpy
 from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager
 
 from .graphs import arrays, as_python
@@ -37,6 +40,26 @@ def test_the_text_as_plain_python(seed, inlined):
     kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
     source = print_program(plan, kernels, "inference", check_inputs=True)
     assert_same(arrays(as_python(source)(list(inputs))), want)
+
+
+@pytest.mark.fuzz
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_the_planned_peak_is_what_an_allocator_counts(seed, inlined):
+    plan, inputs, _ = made(seed, inlined)
+    kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
+    call = as_python(print_program(plan, kernels, "inference"))
+    assert peak_bytes(call, list(inputs)) == memory_plan(plan, kernels).peak({})
+
+
+@pytest.mark.fuzz
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_outputs_have_memory_of_their_own(seed, inlined):
+    plan, inputs, _ = made(seed, inlined)
+    kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
+    found = as_python(print_program(plan, kernels, "inference"))(list(inputs))
+    given = {id(t): t.array for t in (*inputs, *found) if isinstance(t, Tensor)}
+    for a, b in combinations(given.values(), 2):
+        assert not np.shares_memory(a, b)
 
 
 @pytest.mark.fuzz

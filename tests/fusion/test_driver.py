@@ -75,10 +75,35 @@ def test_the_events_of_the_block():
         ("add", "relu", True, "producer and consumer", 32),
         ("relu", "mul", True, "producer and consumer", 32),
     ]
-    assert recorded.of(trace.Accesses) == [trace.Accesses("forward", 28, 12, 112, 48)]
+    (accesses,) = recorded.of(trace.Accesses)
+    assert (accesses.separate, accesses.fused) == (28, 12)
+    assert (accesses.separate_bytes, accesses.fused_bytes) == (112, 48)
+    assert accesses.buffers == [
+        trace.BufferAccesses("x", 4, 0, 4, 0),
+        trace.BufferAccesses("bias", 4, 0, 4, 0),
+        trace.BufferAccesses("add", 4, 4, 0, 0),
+        trace.BufferAccesses("relu", 4, 4, 0, 0),
+        trace.BufferAccesses("mul", 0, 4, 0, 4),
+    ]
     (stage,) = recorded.of(trace.Stage)
     assert (stage.name, stage.note) == ("fusion", "3 loops become 1")
     assert str(fused) == POST
+
+
+def test_the_schedule_is_told_with_loops_and_steps():
+    with trace.record() as recorded:
+        fuse_graph(graph_of(lambda x, y: ops.relu(ops.matmul(x, y)), floats(2, 2), floats(2, 2)))
+    (told,) = recorded.of(trace.Scheduled)
+    matmul, relu = told.loops
+    assert (matmul.kind, matmul.reads, matmul.operators) == ("extern", ["x", "y"], ["matmul"])
+    assert matmul.why.startswith("a matrix product")
+    assert (relu.kind, relu.sizes, relu.nbytes, relu.why) == (
+        "pointwise", ["2", "2"], 16, "it is an output",
+    )
+    assert [(s.kind, s.loops, s.moved) for s in told.steps] == [
+        ("call", ["matmul"], 48), ("kernel", ["relu"], 32),
+    ]
+    assert (told.moved, told.moved_apart) == (80, 80)
 
 
 def test_the_trace_survives_json():
@@ -88,9 +113,9 @@ def test_the_trace_survives_json():
 
 
 def test_nobody_listening_builds_no_second_program(monkeypatch):
-    import labcore.fusion.driver as driver
+    import labcore.fusion.report as report
 
-    monkeypatch.setattr(driver, "separate", lambda graph: 1 / 0)
+    monkeypatch.setattr(report, "separate", lambda graph: 1 / 0)
     assert len(fuse_graph(block()).nests) == 1
 
 

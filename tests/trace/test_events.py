@@ -30,6 +30,12 @@ SAMPLES = {
     "list[NodeRecord]": [
         trace.NodeRecord("add", "call_function", "add", ["x", "1"], ["x"], "float32[4]", [[0, 2]])
     ],
+    "list[BufferAccesses]": [trace.BufferAccesses("x", 4, 0, 4, 0)],
+    "list[LoopRecord]": [
+        trace.LoopRecord("relu", "relu", "pointwise", ["4"], ["x"], 16, ["add", "relu"], [2], "")
+    ],
+    "list[StepRecord]": [trace.StepRecord("kernel", ["relu"], ["x"], ["relu"], 32)],
+    "list[LifeRecord]": [trace.LifeRecord("relu", 16, 0, 1, "relu", "new")],
     "Origin | None": ORIGIN,
     "list[Origin]": [ORIGIN],
 }

@@ -49,6 +49,33 @@ def test_a_saved_value_says_by_which_rule() -> None:
     )
 
 
+def test_a_schedule_lists_its_steps() -> None:
+    steps = [
+        trace.StepRecord("call", ["matmul"], ["x", "w"], ["matmul"], 192),
+        trace.StepRecord("kernel", ["add", "relu"], ["matmul"], ["relu"], 128),
+    ]
+    assert render(trace.Scheduled("inference", [], steps, 320, 448), "schedule") == (
+        "# inference: 320 bytes moved, 448 by separate passes\n"
+        "0 call matmul: reads x, w; writes matmul; 192 bytes\n"
+        "1 kernel add + relu: reads matmul; writes relu; 128 bytes"
+    )
+
+
+def test_memory_is_drawn_as_bars() -> None:
+    lives = [
+        trace.LifeRecord("matmul", 64, 0, 1, "matmul", "new"),
+        trace.LifeRecord("relu", 64, 1, 2, "matmul", "in place"),
+    ]
+    event = trace.MemoryPlanned("inference", lives, [64, 64], 64, 128)
+    assert render(event, "memory") == (
+        "# inference: 64 bytes at most, 128 if none were used again\n"
+        "matmul  64 bytes  ==  new\n"
+        "relu    64 bytes  .=  in place, memory of matmul"
+    )
+    event.live = [64] * 50
+    assert "relu    64 bytes  steps 1 to 2" in render(event, "memory")
+
+
 def test_an_event_belongs_only_to_its_artifacts() -> None:
     event = trace.LoopIR("forward", "pre_fusion", "for i0 < 4:\n")
     texts = {name: render(event, name) for name in ARTIFACTS}
