@@ -28,7 +28,7 @@ from ..shapes import bare
 from . import kernel_math
 from .cpu import Kernel, Parameter, unique_name
 
-WORDS = [n for n in vars(kernel_math) if not n.startswith("_")]
+WORDS = {n for n in vars(kernel_math) if not n.startswith("_")}
 TAKEN = {
     "math",
     "args",
@@ -123,7 +123,7 @@ class _Wrapper:
             yield "import math"
         yield "from labcore import dtypes" + (", ops" if "ops." in text else "")
         yield "from labcore.codegen.program import compiled"
-        words = [w for w in WORDS if any(re.search(rf"\b{w}\b", k.source) for k in self.kernels)]
+        words = {word for k in self.kernels for word in re.findall(r"\w+", k.source)} & WORDS
         if words:
             yield f"from labcore.codegen.kernel_math import {', '.join(sorted(words))}"
         if "assert_layout(" in text:

@@ -200,8 +200,8 @@ class Group:
         """Everything that is loaded."""
         return frozenset().union(*[n.reads for n in self.nodes])
 
-    @property
-    def touched(self) -> Iterable[str]:
+    @cached_property
+    def touched(self) -> dict[str, None]:
         """The buffers that it loads or makes."""
         return dict.fromkeys([*self.readers, *self.made])
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count
 from typing import Any
 
@@ -24,7 +25,7 @@ from .order import Earlier, Order, in_order
 from .program import Extern, Program
 from .verdicts import Pair, Users, Verdict, judge, node_between, vanishing
 
-NEIGHBOURS = 12  # how many users of a buffer, on either side, a group is tried with
+NEIGHBOURS = 8  # how many users of a buffer, on either side, a group is tried with
 Priority = Callable[[int, int], Any]
 
 
@@ -52,7 +53,7 @@ class Schedule:
     def externs(self) -> list[Extern]:
         return [s for s in self.steps if isinstance(s, Extern)]
 
-    @property
+    @cached_property
     def given(self) -> set[str]:
         """The storages that the program does not make."""
         return {b.storage for b in self.program.inputs} | self.program.constants.keys()
@@ -141,11 +142,16 @@ class _Fusing:
         for group in (a, b):
             del self.groups[group]
         self.groups[fused] = None
-        for buffer in fused.touched:
+        of_a, of_b = a.touched, b.touched
+        for buffer in of_a:
             sharing = self.sharing[buffer]
-            place = min(sharing.index(group) for group in (a, b) if group in sharing)
-            kept = [group for group in sharing if group is not a and group is not b]
-            self.sharing[buffer] = [*kept[:place], fused, *kept[place:]]
+            sharing[sharing.index(a)] = fused
+        for buffer in of_b:
+            sharing = self.sharing[buffer]
+            if buffer in of_a:
+                sharing.remove(b)
+            else:
+                sharing[sharing.index(b)] = fused
 
 
 def _first(group: Group) -> int:
