@@ -2,8 +2,9 @@
 
 In: a tensor of the call, and what is known to vary.  Out: its meta, in symbols where it varies.
 Invariant: sizes of 0 and 1 are constants (they mean other things: nothing to do, broadcasting), so
-a symbol is at least 2. Equal sizes share a symbol, under a guard that they stay equal. A stride
-that follows from the sizes is written in terms of them, as that of a contiguous tensor is.
+a symbol is at least 2. Where all sizes are symbols from the start, equal ones share one, under a
+guard that they stay equal; a size that is one since it varied has its own. A stride that follows
+from the sizes is written in terms of them, as that of a contiguous tensor is.
 """
 
 from __future__ import annotations
@@ -64,17 +65,18 @@ def stride_source(source: Source, axis: int) -> Source:
 
 
 def _size(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> SymInt:
-    """A size that has to be dynamic is nobody else's."""
-    shared = mark_of(tensor, axis) != "dynamic"
-    return numbers.size(size_source(source, axis), tensor.shape[axis], LEAST, shared)
+    """A size that was marked or has varied is nobody else's."""
+    where = size_source(source, axis)
+    own = mark_of(tensor, axis) or where.name in numbers.varying.symbols
+    return numbers.size(where, tensor.shape[axis], LEAST, shared=not own)
 
 
 def _is_symbol(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> bool:
     mark, name = mark_of(tensor, axis), size_source(source, axis).name
-    if mark == "dynamic":
-        numbers.marked[name] = tensor.shape[axis]
     if tensor.shape[axis] < LEAST or mark == "static":
         return False
+    if mark == "dynamic":
+        numbers.marked[name] = tensor.shape[axis]
     return bool(mark) or numbers.varying.everything or name in numbers.varying.symbols
 
 

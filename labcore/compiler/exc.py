@@ -54,11 +54,9 @@ class ConstraintViolationError(CompileError):
         names = ", ".join(name for name, *_ in violations)
         parts = [f"Constraints violated ({names})!"]
         for name, value, origin in violations:
-            why = "sizes of 0 and 1 always are" if value in (0, 1) else "your code specialized it"
-            be = "constants" if value in (0, 1) else "to be a constant"
             parts.append(
-                f"  - You marked {name} as dynamic but {why} {be} ({value}). Either remove "
-                "mark_dynamic or use maybe_mark_dynamic."
+                f"  - You marked {name} as dynamic but your code specialized it to be a constant "
+                f"({value}). Either remove mark_dynamic or use maybe_mark_dynamic."
             )
             if origin is not None:
                 parts.append(f"    from user code: {origin.file_name}:{origin.line}  {origin.code}")

@@ -44,6 +44,10 @@ def _varies(guard: Guard, value: Any) -> list[str]:
         return [guard.source]
     if guard.type == "SEQUENCE_LENGTH":
         return [f"len({guard.source})"]
+    if guard.type == "SHAPE_ENV":  # a size that was to be equal to another
+        return [guard.source]
+    if guard.type == "TENSOR_MATCH" and type(value) in SYMBOLIC:
+        return [guard.source]
     if guard.type == "SIZE_MATCH":
         return _axes(guard, value.shape, "size")
     if guard.type == "STRIDE_MATCH":
@@ -52,10 +56,13 @@ def _varies(guard: Guard, value: Any) -> list[str]:
 
 
 def _axes(guard: Guard, seen: tuple[int, ...], what: str) -> list[str]:
+    """Of another rank, all sizes are others."""
     if len(seen) != len(guard.axes):
-        return []
-    pairs = enumerate(zip(guard.axes, seen))
-    return [f"{guard.source}.{what}()[{n}]" for n, (a, b) in pairs if a is not None and a != b]
+        differ = [*range(len(seen))] if what == "size" else []
+    else:
+        pairs = enumerate(zip(guard.axes, seen))
+        differ = [n for n, (a, b) in pairs if a is not None and a != b]
+    return [f"{guard.source}.{what}()[{n}]" for n in differ]
 
 
 def _constants(guard: Guard) -> list[str]:

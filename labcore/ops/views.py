@@ -279,7 +279,7 @@ def slice_bounds(size: int, start: int | None, end: int | None) -> tuple[int, in
 
 def _bound(place: Any, size: Any) -> Any:
     """A place counted from 0 and clipped to an axis; None is its end."""
-    if place is None or place >= size:
+    if place is None or place > size:
         return size
     if place >= 0:
         return place

@@ -4,7 +4,8 @@ In: symbols with the values they had, and questions about them.  Out: answers th
 those values; each that does not follow from what is known already is reported to `assume`, as a
 Python condition over the symbols.
 Invariant: numbers that satisfy all assumptions would have given the same answers.
-PyTorch's ShapeEnv reasons with sympy; here a range for each symbol, and equalities.
+PyTorch's ShapeEnv reasons with sympy; here a range for each symbol, equalities, and sums of symbols
+that are known not to be negative.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ class ShapeEnv:
         self.values = Values()  # of symbols and atoms, as they were seen
         self.ranges: dict[str, Range] = {}
         self.equal: dict[str, Expr] = {}
+        self.facts: dict[Expr, None] = {}  # what is at least 0, of several symbols
         self.answers: dict[Any, bool] = {}
         self.frozen = False
 
@@ -72,6 +74,7 @@ class ShapeEnv:
         assumed: list[str] = []
         self.values, self.assume, self.fixing = Values(values), assumed.append, None
         self.ranges, self.equal = dict(self.ranges), dict(self.equal)
+        self.facts = dict(self.facts)
         self.answers, self.frozen = dict(self.answers), False
         try:
             yield assumed
@@ -134,8 +137,21 @@ class ShapeEnv:
         low, high = self.bounds(self.simplified(Expr.of(symbol)))
         return low == high
 
+    def know(self, expr: Expr) -> None:
+        """expr >= 0 follows from what is assumed."""
+        self.facts.setdefault(self.simplified(expr))
+
     def bounds(self, expr: Expr) -> Range:
-        """The lowest and the highest value it can have."""
+        """The lowest and the highest value it can have, as far as one fact tells."""
+        low, high = self._interval(expr)
+        for fact in self.facts:
+            if not fact.symbols.isdisjoint(expr.symbols):
+                low = max(low, self._interval(expr - fact)[0])
+                high = min(high, self._interval(expr + fact)[1])
+        return low, high
+
+    def _interval(self, expr: Expr) -> Range:
+        """The same by the ranges of its symbols alone."""
         low = high = 0
         for monomial, factor in expr.terms:
             ends = (factor, factor)
@@ -147,10 +163,11 @@ class ShapeEnv:
         return low, high
 
     def _learn(self, expr: Expr, limit: int) -> None:
-        """expr <= limit: narrows the range of a lone symbol."""
+        """expr <= limit: narrows the range of a lone symbol, or is a fact."""
         constant = sum(c for m, c in expr.terms if not m)
         terms = [(m, c) for m, c in expr.terms if m]
         if len(terms) != 1 or len(terms[0][0]) != 1:
+            self.know(expr * -1 + limit)
             return
         ((symbol,), factor), limit = terms[0], limit - constant
         low, high = self.ranges.get(symbol, (-FAR, FAR))
@@ -169,6 +186,7 @@ class ShapeEnv:
             rest = (expr - Expr.of(symbol) * factor) * -factor
             if symbol not in rest.symbols and not any(symbol in other for other in rest.symbols):
                 self.equal[symbol] = rest
+                self.facts = {self.simplified(fact): None for fact in self.facts}
                 return
 
 

@@ -65,14 +65,22 @@ def _chosen(sign: str, better: Callable[[Any, Any], Any], function: Any, *values
         symbolic = isinstance(best, SymNumber) or isinstance(value, SymNumber)
         if symbolic and _alike(best, value) and not _decided(best, value):
             template = f"({{1}} if {{1}} {sign} {{0}} else {{0}})"
-            ends = [_bounds(best), _bounds(value)] if isinstance(hint(best), int) else None
-            best = computed(template, function, best, value)
-            if ends is not None and isinstance(best, SymInt):
-                low, high = (function(pair) for pair in zip(*ends))
-                best.env.ranges.setdefault(best.text, (low, high))
+            candidates = best, value
+            best = computed(template, function, *candidates)
+            if isinstance(best, SymInt):
+                _know_chosen(best, function, candidates)
         elif better(value, best):
             best = value
     return best
+
+
+def _know_chosen(best: SymInt, function: Any, candidates: tuple[Any, Any]) -> None:
+    """A minimum is in the range of minima, and at most each of them; a maximum alike."""
+    low, high = (function(pair) for pair in zip(*map(_bounds, candidates)))
+    best.env.ranges.setdefault(best.text, (low, high))
+    side = 1 if function is min else -1
+    for value in candidates:
+        best.env.know((Expr.of(value) - best.expr) * side)
 
 
 def _alike(a: Any, b: Any) -> bool:

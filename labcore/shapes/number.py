@@ -339,8 +339,15 @@ def _divided_ints(sign: str, function: Function, a: Any, b: Any) -> Any:
     if sign == "%" and 0 <= low and high < least:
         return a
     found = computed(f"({{0}} {sign} {{1}})", function, a, b)
-    if isinstance(found, SymInt) and least > 0 and (sign == "%" or low >= 0):
-        env.ranges.setdefault(found.text, (0, most - 1 if sign == "%" else high))
+    if isinstance(found, SymInt) and least > 0:
+        if sign == "%":
+            env.ranges.setdefault(found.text, (0, most - 1))
+            env.know(divisor - found.expr - 1)
+        else:
+            if low >= 0:
+                env.ranges.setdefault(found.text, (0, high))
+            env.know(dividend - found.expr * divisor)
+            env.know(found.expr * divisor + divisor - 1 - dividend)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labcore import dtypes, ops
-from labcore.shapes import SymInt, SymNumber, to_int
+from labcore.shapes import SymInt, SymNumber, surely_equal, to_int
 
 if TYPE_CHECKING:
     pass
@@ -191,12 +191,18 @@ def _select(view: Any, dim: int, item: Any, number: int) -> Any:
     return ops.select(view, dim, index)
 
 
+def _is_end(stop: Any, size: Any) -> bool:
+    """Does a slice up to there reach the end? What is at the end only for the sizes seen is no
+    reason for another program."""
+    return stop is None or stop > size or surely_equal((stop,), (size,))
+
+
 def _slice(view: Any, dim: int, item: slice) -> Any:
     step = 1 if item.step is None else to_int(item.step)
     if step <= 0:
         raise ValueError("step must be greater than zero")
     start = None if item.start is None else to_int(item.start)
     stop = None if item.stop is None else to_int(item.stop)
-    if step == 1 and start in (None, 0) and (stop is None or stop >= view.shape[dim]):
+    if step == 1 and start in (None, 0) and _is_end(stop, view.shape[dim]):
         return view  # the whole axis
     return ops.slice(view, dim, start, stop, step)

@@ -22,8 +22,8 @@ def mark_of(tensor: Tensor, axis: int) -> str:
 
 
 def mark_dynamic(tensor: Tensor, index: int | list[int] | tuple[int, ...]) -> None:
-    """Sizes along these axes are to be symbols. A function that only works for the size it has is
-    then an error, ConstraintViolationError."""
+    """Sizes along these axes are to be symbols, from 2 on. A function that only works for the size
+    it has is then an error, ConstraintViolationError."""
     _mark(tensor, index, "dynamic")
 
 

@@ -26,6 +26,15 @@ def windows(x): return x[:, :4] * 2
 def three(x, y, z): return x + y * 2 + z * 3
 def named(x, name): return x * 2 if name == "two" else x * len(name)
 def unread(x, number, name): return x * 2
+def sums_of_three(x, y, z): return x.sum() + y.sum() + z.sum()
+def joined(x, y): return torch.cat([x, y]) * 2
+def first(x, n): return x[:n] * 2
+def at_most_8(x): return x[:min(x.shape[0], 8)] * 2
+def halves(x): return x[:x.shape[0] // 2] - x[x.shape[0] // 2 : x.shape[0] // 2 * 2]
+def shorter(x, y):
+    n = min(x.shape[0], y.shape[0])
+    return x[:n] + y[:n]
+def optional(x, y): return x * 2 if y is None else x + y
 """
 
 # function -> calls: a tuple is a tensor of ones of that shape, "x" the first of them once more, all
@@ -49,6 +58,17 @@ SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("if_six", None, [[(n,)] for n in (4, 5, 6, 7, 6, 20)]),
     ("differences", None, [[(n,)] for n in (4, 5, 6, 2, 3)]),
     ("flat", None, [[(n, m)] for n, m in ((4, 5), (5, 6), (7, 7), (3, 9))]),
+    ("sums", None, [[(n,), (m,)] for n, m in ((4, 4), (5, 5), (6, 6), (6, 7), (8, 3))]),
+    ("sums", True, [[(n,), (m,)] for n, m in ((4, 4), (6, 6), (6, 7), (8, 8), (5, 9))]),
+    ("sums_of_three", True, [[(4,), (4,), (4,)], [(5,), (6,), (6,)], [(5,), (6,), (7,)]]),
+    ("joined", None, [[(n,), (m,)] for n, m in ((4, 4), (5, 5), (6, 7), (7, 8))]),
+    ("first", None, [[(9,), n] for n in (3, 4, 5, 9, 12)]),
+    ("at_most_8", None, [[(n,)] for n in (4, 6, 8, 9, 11)]),
+    ("halves", None, [[(n,)] for n in (6, 8, 9, 12, 3)]),
+    ("shorter", None, [[(n,), (m,)] for n, m in ((3, 4), (4, 5), (7, 8), (8, 7), (9, 9))]),
+    ("doubled", None, [[n] for n in ((3,), (3, 3), (4,), (4, 4), (5,), (6, 5))]),
+    ("optional", None, [[(3,), y] for y in (None, (3,), None, 2, 3)]),
+    ("doubled", None, [[(("dynamic", 0, n), 3)] for n in (1, 5, 1, 6, 0)]),
     ("turned", None, [[(n, m)] for n, m in ((4, 5), (5, 6), (7, 7), (3, 9))]),
     ("windows", None, [[(8, n)] for n in (8, 9, 10, 11)]),
     ("sums", None, [[(n,), (m,)] for n, m in ((3, 5), (4, 6), (7, 8), (9, 9), (5, 5))]),

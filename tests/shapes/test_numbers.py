@@ -172,6 +172,18 @@ def test_what_follows_is_not_assumed() -> None:
     assert symbols.assumed == ["s0 > 5", "s0 != s1", "s0 == 7"]
 
 
+def test_what_a_function_gives_is_in_its_bounds() -> None:
+    symbols = Symbols(7, 3)
+    n, m = symbols.numbers
+    least, most = smallest(n, m), largest(n, m)
+    assert least <= n and least <= m and most >= n and most + 1 > m and least <= n + 2
+    half = n // 2
+    assert 2 * half <= n and 2 * half > n - 2 and n % 2 < 2
+    assert symbols.assumed == []
+    assert n >= m and n - m >= 0 and n - m > -1 and not n + 1 < m
+    assert symbols.assumed == ["s0 >= s1"]
+
+
 def test_equal_symbols_become_one() -> None:
     n, m = Symbols(4, 4).numbers
     other = m + 1

@@ -4,7 +4,6 @@ backend computes the same as eager for all of them."""
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 import numpy as np
@@ -47,6 +46,20 @@ def flat(x):
 
 def sums(x, y):
     return x.sum() + y.sum()
+
+
+def shorter(x, y):
+    n = min(x.shape[0], y.shape[0])
+    return x[:n] + y[:n]
+
+
+def at_most_8(x):
+    return x[: min(x.shape[0], 8)] * 2
+
+
+def halves(x):
+    half = x.shape[0] // 2
+    return x[:half] - x[half : 2 * half]
 
 
 def pair(*shape: int) -> tuple[Any, ...]:
@@ -110,6 +123,12 @@ SERIES = [
     (differences, [one(n) for n in (4, 5, 6, 2, 3)], None, [1, 2, 2, 3, 3]),
     (flat, [one(*s) for s in ((4, 5), (5, 6), (7, 7), (3, 9))], None, [1, 2, 2, 2]),
     (sums, [two(*s) for s in ((3, 5), (4, 6), (7, 8), (9, 9), (5, 5))], None, [1, 2, 2, 2, 2]),
+    (sums, [two(*s) for s in ((4, 4), (5, 5), (6, 6), (6, 7))], None, [1, 2, 2, 2]),
+    (sums, [two(*s) for s in ((4, 4), (6, 6), (6, 7), (8, 8), (9, 5))], True, [1, 1, 2, 2, 2]),
+    (shorter, [two(*s) for s in ((3, 4), (4, 5), (8, 7), (9, 9))], None, [1, 2, 2, 2]),
+    (at_most_8, [one(n) for n in (4, 6, 8, 9, 11)], None, [1, 2, 2, 2, 2]),
+    (halves, [one(n) for n in (6, 8, 9, 12, 3)], None, [1, 2, 2, 2, 3]),
+    (doubled, [one(*s) for s in ((3,), (3, 3), (4,), (5, 4), (5,))], None, [1, 2, 3, 3, 3]),
 ]
 
 
@@ -158,9 +177,9 @@ def test_a_marked_size_that_is_a_constant_is_an_error_with_the_line(function):
 FIVE = torch.ones(5, 3)
 
 
-def test_a_marked_size_of_one_is_an_error():
-    with pytest.raises(exc.ConstraintViolationError, match=re.escape("constants (1)")):
-        torch.compile(doubled, backend="eager")(marked(dynamo.mark_dynamic, 0, 1, 3))
+def test_marked_sizes_of_0_and_1_are_constants_all_the_same():
+    calls = [(marked(dynamo.mark_dynamic, 0, n, 3),) for n in (1, 5, 1, 6, 0)]
+    assert counted(doubled, calls) == [1, 2, 2, 2, 3]
 
 
 def test_marks_go_with_their_tensor():
