@@ -20,19 +20,20 @@
     peeking.py, remaking.py                     real iterators, read and made
     exit.py           making what leaves a region
     leaving.py        its end: the result or the frames, and the effects
-    breaks.py         every reason to stop
+    breaks.py, reasons.py                       stopping, and every reason to
     region.py         all of it put together
     steps.py          what CPython does between regions
     pieces.py         small code objects cut from the user's
 """
 
 from . import lab_functions as lab_functions, library_functions as library_functions
-from .breaks import REASONS as REASONS, Break as Break, Reason as Reason, WouldRaise as WouldRaise
+from .breaks import Break as Break, WouldRaise as WouldRaise
 from .callables import (
     means as means,
     means_constant as means_constant,
     means_operator as means_operator,
 )
 from .frames import Frame as Frame, Stop as Stop, leave as leave
+from .reasons import REASONS as REASONS, Reason as Reason
 from .region import Region as Region, capture as capture
 from .steps import run_rest as run_rest, step as step

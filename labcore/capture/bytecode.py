@@ -112,6 +112,14 @@ class Bytecode:
             entry = self.handler(entry.target)
         return entry is not None
 
+    def asserts(self, offset: int) -> bool:
+        """Is what this instruction compares or decides the truth of an assertion?"""
+        while self.at[offset].op in ("COMPARE_OP", "TO_BOOL"):
+            offset = self.after[offset]
+        ins = self.at[offset]
+        ways = (self.after.get(offset), ins.arg) if ins.op.startswith("POP_JUMP") else ()
+        return any(way in self.at and self.at[way].op == "LOAD_ASSERTION_ERROR" for way in ways)
+
     def origin(self, offset: int) -> Origin:
         """The user's place that the instruction at `offset` came from."""
         if offset not in self._origins:

@@ -47,8 +47,9 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
     seconds = time.perf_counter() - start
     point.state.catches |= region.catches
     if region.stop is not None and (options.fullgraph or region.strict):
-        trace.emit(region.stop.event())
-        raise Unsupported(region.stop)
+        error = Unsupported(region.stop)
+        trace.emit(error.event)
+        raise error
     module, graphs = region.graph_module, point.state.graphs
     key = None if module is None or region.symbolic else structure(module)
     known = None if key is None else graphs.find(key)

@@ -17,7 +17,7 @@ class Unsupported(CompileError):
     """fullgraph=True, and capture had to stop. The text is the graph break's."""
 
     def __init__(self, stop: Break) -> None:
-        self.event = stop.event()
+        self.event = stop.event(error=True)
         super().__init__(graph_breaks(self.event))
 
 

@@ -18,6 +18,7 @@ from labcore.compiler import compile as lab_compile, disable, graph_break
 from labcore.compiler.exc import Unsupported
 from labcore.trace import CacheMiss, CallEnd, GraphBreak, record
 
+from . import asserting
 from .differential import check
 
 COUNT = 0
@@ -198,6 +199,11 @@ CASES = {
         lambda x: 0 < x.sum() < 3,
         lambda x: any([x.sum() > 100]),
     ],
+    "data-dependent-assert": [
+        asserting.of_a_comparison,
+        asserting.of_the_opposite,
+        asserting.of_one_of_two,
+    ],
     "tensor-to-python": [
         item,
         lambda x: x.tolist(),
@@ -267,7 +273,8 @@ def test_reason(id, function, capsys):
     report = check_with_state(function)
     assert {event.break_id for event in report.breaks} == {id} | ALSO.get(function, set())
     event = report.breaks[0]
-    assert event.origin and event.origin.file == __file__ and event.origin.source
+    assert event.origin and event.origin.file in (__file__, asserting.__file__)
+    assert event.origin.source
     assert event.what and event.why and event.hint
     assert "{" not in event.what + event.why + event.hint
 
@@ -387,7 +394,7 @@ def test_a_loop_too_long_to_unroll_runs_in_cpython_and_other_calls_do_not():
 def test_every_reason_reads_well():
     for id, reason in REASONS.items():
         assert id == id.lower() and " " not in id
-        for text in (reason.why, reason.hint):
+        for text in (reason.why, reason.hint, reason.leave or "."):
             assert text.endswith((".", "}")), (id, text)
 
 

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import linecache
+import math
+import re
 import string
+import time
 from pathlib import Path
 
 import pytest
 
 import labcore as torch
 from labcore import compiler
-from labcore.capture import REASONS
-from labcore.capture.breaks import Reason
+from labcore.capture import REASONS, Break, Reason
 from labcore.compiler.exc import Unsupported
 from labcore.trace import GraphBreak, from_json, record
 
@@ -39,7 +41,7 @@ def ids(node):
 
 
 def particulars(reason: Reason) -> set[str]:
-    texts = (reason.what, reason.why, reason.hint)
+    texts = (reason.what, reason.why, reason.hint, reason.leave)
     return {name for text in texts for _, name, *_ in string.Formatter().parse(text) if name}
 
 
@@ -112,14 +114,37 @@ def test_the_middle_of_a_deep_stack_is_left_out():
     assert text.count("return down(") == 4 and "  ... 16 more calls ..." in text
 
 
-def test_fullgraph_raises_the_same_text_and_runs_nothing(capsys):
+def test_fullgraph_raises_the_text_without_advice_to_leave_it_and_runs_nothing(capsys):
     with pytest.raises(Unsupported) as caught:
         torch.compile(outermost, backend="eager", fullgraph=True)(torch.ones(1))
     assert isinstance(caught.value, RuntimeError) and capsys.readouterr().out == ""
     with record() as trace:
         torch.compile(outermost, backend="eager")(torch.ones(1))
-    assert str(caught.value) == trace.text("graph_breaks")
+    text, told = str(caught.value), trace.text("graph_breaks")
+    assert text.endswith("What to do: Move it before or after the compiled function.")
+    rest = told.removeprefix(text.removesuffix("."))
+    assert " ".join(rest.split()) == ", or leave it: what stands around it is compiled."
     assert caught.value.event == trace.of(GraphBreak)[0].__class__(**vars(caught.value.event))
+
+
+@pytest.mark.parametrize(("id", "reason"), REASONS.items())
+def test_no_reason_advises_to_leave_an_error(id, reason):
+    stop = Break(id, **dict.fromkeys(particulars(reason), "f"))
+    assert "eave it" not in stop.event(error=True).hint
+    assert ("or leave it: " in stop.event().hint) == bool(reason.leave)
+
+
+NAMED = {
+    "time.perf_counter()": lambda x: x * time.perf_counter(),
+    "set.union()": lambda x: set.union([1]) and x,
+    "math.fsum() of a list": lambda x: x * math.fsum([object()]),
+}
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_functions_in_c_are_named_as_the_program_names_them(name):
+    with pytest.raises(Unsupported, match=re.escape(name)):
+        torch.compile(NAMED[name], backend="eager", fullgraph=True)(torch.ones(1))
 
 
 def test_a_cell_of_a_notebook_has_its_lines_too():

@@ -115,7 +115,14 @@ def call_builtin(
     if issubclass(type(function), type):
         error = issubclass(function, BaseException)
         raise Break("exception" if error else "new-object", name=name)
-    raise Break("unknown-call", name=f"{name}()")
+    raise Break("unknown-call", name=f"{_full_name(function)}()")
+
+
+def _full_name(function: Any) -> str:
+    """As a program names a function in C: time.perf_counter, str.join."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    module = getattr(function, "__module__", None)
+    return name if module in (None, "builtins") else f"{module}.{name}"
 
 
 def _unbound(
@@ -144,7 +151,7 @@ def fold_call(
     vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
 ) -> Variable | Call:
     """function(*args, **kwargs), for one that is pure."""
-    name = function.__name__
+    name = _full_name(function)
     if any(isinstance(vm.look(a), TensorVariable) for a in args):
         if function in (int, float, bool, complex):
             raise Break("tensor-to-python", name=f"__{name}__")

@@ -66,7 +66,9 @@ def truth(vm: Interpreter, variable: Variable) -> bool:
     if isinstance(value, TensorVariable):
         if value.meta.numel != 1:
             raise WouldRaise(RuntimeError("Boolean value of Tensor is ambiguous"))
-        raise Break("data-dependent-branch")
+        frame = vm.frames[-1]
+        asserts = frame.table.asserts(frame.offset)
+        raise Break("data-dependent-assert" if asserts else "data-dependent-branch")
     raise Break("operation", what=f"truth of a {value.kind}")
 
 
