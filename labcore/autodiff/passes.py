@@ -4,7 +4,8 @@ In: a graph.  Out: a new one that computes the same; inputs, outputs, names and 
 Invariant: distinct outputs stay distinct values, for each is a tensor of its own in the user's
 hands, and one the user may write to.
 AOTAutograd decomposes some 500 ATen operators while it traces; its clean-ups are `fx_graph_cse` and
-dead code elimination. Inductor adds constant folding and a pattern matcher.
+dead code elimination. Constant folding and the pattern matcher, files of their own here, are
+Inductor's.
 """
 from __future__ import annotations
 
@@ -16,6 +17,9 @@ from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..ops.sharing import handed_on, same_view_above
 from ..ops.tracer import Tracer
+from .folding import fold_constants
+from .simplify import simplify
+from .told import told
 
 Env = Callable[[Node], Any]
 Rewrite = Callable[[Graph, Node, Env], Any]
@@ -23,8 +27,14 @@ Rewrite = Callable[[Graph, Node, Env], Any]
 
 def clean(graph: Graph) -> Graph:
     """All passes in their order, the graph checked after each."""
-    passes = lower_operators, remove_identity_views, merge_common_subexpressions, remove_dead_code
-    for cleanup in passes:
+    for cleanup in (
+        lower_operators,
+        remove_identity_views,
+        fold_constants,
+        simplify,
+        merge_common_subexpressions,
+        remove_dead_code,
+    ):
         graph = verify(cleanup(graph))
     return graph
 
@@ -57,7 +67,10 @@ def _expanded(graph: Graph, parts: Callable[[Op], Callable[..., Any] | None]) ->
 def remove_dead_code(graph: Graph) -> Graph:
     """Drop calls whose result nobody reads; inputs stay, they are the signature."""
     new, _ = graph.copy()
-    new.eliminate_dead_code()
+    for node in reversed(list(new.nodes)):
+        if node.op in ("call_function", "get_attr") and not node.users:
+            told("remove_dead_code", node, None, "nobody reads it")
+            new.erase_node(node)
     return new
 
 
@@ -66,7 +79,10 @@ def remove_identity_views(graph: Graph) -> Graph:
 
     def skip(new: Graph, node: Node, env: Env) -> Node | None:
         same = same_view_above(node)
-        return env(same) if same is not None else None
+        if same is None:
+            return None
+        told("remove_identity_views", node, env(same), "it shows the same elements in one layout")
+        return env(same)
 
     return remove_dead_code(_rewritten(graph, skip))
 
@@ -87,6 +103,8 @@ def merge_common_subexpressions(graph: Graph) -> Graph:
         key = (node.target.name, given)
         if key not in seen:
             seen[key] = new.node_copy(node, env)
+        else:
+            told("merge_common_subexpressions", node, seen[key], "both compute the same")
         return seen[key]
 
     return _rewritten(graph, merge)
@@ -113,8 +131,13 @@ def without_gradients(graph: Graph, missing: Collection[str]) -> Graph:
         elif nothing.isdisjoint(sources):
             tracer.origin = node.origin
             env[node] = _called(tracer, node, env)
-        elif node.target.name == "add" and not nothing.issuperset(sources):
-            (env[node],) = (env[source] for source in sources if source not in nothing)
+        elif node.target.name in ("add", "sub") and not nothing.issuperset(sources):
+            (left,) = (source for source in sources if source not in nothing)
+            env[node] = env[left]
+            if node.target.name == "sub" and node.args[1] is left:
+                tracer.origin = node.origin
+                with interpreting(tracer):
+                    env[node] = OPS["neg"](env[left])
         else:  # an operator's gradients are linear in the one gradient that they are made of
             nothing.add(node)
     return verify(new)

@@ -19,6 +19,7 @@ from .events import (
     LoopIR as LoopIR,
     OutputCode as OutputCode,
     PartitionChoice as PartitionChoice,
+    Rewrite as Rewrite,
     Stage as Stage,
     VariantAdded as VariantAdded,
     from_json as from_json,

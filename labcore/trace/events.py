@@ -197,6 +197,20 @@ class AotGraph(Event):
 
 
 @dataclass
+class Rewrite(Event):
+    """A pass replaced a node of a graph: the statement `before`, and what stands for it now, which
+    is a statement, a name, or nothing (""); and why that is right.
+    """
+
+    by: str
+    node: str
+    before: str
+    after: str
+    why: str
+    origin: Origin | None = None
+
+
+@dataclass
 class PartitionChoice(Event):
     """Whether the forward's `value` is saved for the backward or computed again, by which rule, and
     the smallest change that would turn it round.

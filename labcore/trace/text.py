@@ -25,6 +25,7 @@ from .events import (
     LoopIR,
     OutputCode,
     PartitionChoice,
+    Rewrite,
     Stage,
 )
 from .origin import Origin
@@ -103,6 +104,13 @@ def aot_graphs(event: Event) -> str:
         else ""
     )
     return f"# {event.phase}\n{event.code.rstrip()}{saved}"
+
+
+def passes(event: Event) -> str:
+    """Each node that a pass replaced or dropped, and why that changes no result."""
+    assert isinstance(event, Rewrite)
+    became = f"became {event.after}" if event.after else "went"
+    return _folded(f"{event.by}: {event.before} {became}; {event.why}", first="")
 
 
 def partition(event: Event) -> str:
@@ -206,6 +214,7 @@ ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
     "recompiles": (CacheMiss, recompiles),
     "graph_breaks": (GraphBreak, graph_breaks),
     "aot_graphs": (AotGraph, aot_graphs),
+    "passes": (Rewrite, passes),
     "partition": (PartitionChoice, partition),
     "ir_pre_fusion": (LoopIR, ir_pre_fusion),
     "ir_post_fusion": (LoopIR, ir_post_fusion),

@@ -1,0 +1,84 @@
+"""Constants computed while compiling."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from labcore import dtypes, ops, trace
+from labcore.autodiff.folding import fold_constants
+from labcore.graph import TensorMeta, verify
+
+from .graphs import floats, graph_of, lines
+
+
+def folded(function, *metas):
+    return lines(verify(fold_constants(graph_of(function, *metas))))
+
+
+def test_operators_on_constants_are_done():
+    found = folded(lambda x: ops.add(x, ops.exp(ops.mul(ops.ones((3, 4)), 2.0))), floats(3, 4))
+    assert found == [f"add_1 = torch.add(x, {float(np.exp(np.float32(2)))!r})", "return (add_1,)"]
+
+
+def test_the_eager_kernel_rounds():
+    """A third, in float32, is not Python's third."""
+    (first, _) = folded(lambda x: ops.mul(x, ops.div(ops.ones((2,)), 3.0)), floats(2))
+    assert first == f"mul_1 = torch.mul(x, {float(np.float32(1) / np.float32(3))!r})"
+
+
+def test_an_output_becomes_one_factory():
+    found = folded(lambda x: ops.neg(ops.zeros((2, 2))), floats(2))
+    assert found == ["full = torch.full((2, 2), -0.0, torch.float32)", "return (full,)"]
+
+
+def test_views_of_constants_are_constants():
+    function = lambda x: ops.mul(x, ops.expand(ops.unsqueeze(ops.full((4,), 2.0), 0), (3, 4)))
+    assert folded(function, floats(3, 4))[0] == "mul_1 = torch.mul(x, 2.0)"
+
+
+def test_a_factor_may_stand_on_either_side():
+    assert folded(lambda x: ops.mul(ops.ones_like(x), x), floats(3))[0] == (
+        "mul_1 = torch.mul(x, 1.0)"
+    )
+
+
+def test_choices_take_numbers():
+    function = lambda x: ops.where(ops.gt(x, ops.zeros_like(x)), x, ops.full_like(x, math.inf))
+    assert folded(function, floats(3)) == [
+        "gt_1 = torch.gt(x, 0.0)", "where_1 = torch.where(gt_1, x, inf)", "return (where_1,)",
+    ]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: ops.add(x, ops.zeros((3, 4))),  # it makes the result larger
+        lambda x: ops.add(x, ops.full((4,), 1.5, dtypes.float64)),  # and this one wider
+        lambda x: ops.sub(ops.ones((4,)), x),  # a number cannot come first
+        lambda x: ops.matmul(x, ops.ones((4,))),
+        lambda x: ops.mul(x, ops.rand_like(x)),
+        lambda x: ops.sum(ops.mul(x, 2.0)),
+    ],
+)
+def test_what_is_no_constant_or_does_more_stays(function):
+    graph = graph_of(function, floats(4))
+    assert lines(fold_constants(graph)) == lines(graph)
+
+
+def test_types_are_those_of_the_operators():
+    function = lambda x: ops.mul(x, ops._to_copy(ops.gt(ops.ones((2,)), 0.5), dtypes.int64))
+    found = folded(function, TensorMeta.contiguous((2,), dtypes.int64))
+    assert found[0] == "mul_1 = torch.mul(x, 1)"
+
+
+def test_folding_is_told():
+    with trace.record() as recorded:
+        folded(lambda x: ops.mul(x, ops.add(ops.ones((2,)), 1.0)), floats(2))
+    assert recorded.text("passes").split("; ")[1:] == [
+        "every element is 2.0, whatever the inputs are\nfold_constants: mul = torch.mul(x, full) "
+        "became mul_1 = torch.mul(x, 2.0)",
+        "a\n    tensor full of one number is as good as the number",
+    ]
