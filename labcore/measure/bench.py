@@ -21,6 +21,7 @@ from rich.table import Table
 
 from .capture_speed import Times, capture_times
 from .guard_cost import SUBJECTS, guard_costs, peers_costs
+from .loop_speed import compile_times
 from .overhead import overheads
 from .startup import first_calls, import_times
 
@@ -157,6 +158,14 @@ def capture_table(times: Times) -> Table:
     return table
 
 
+def loops_table(times: dict[str, dict[int, float]]) -> Table:
+    table = Table("graph", "operators", "an operator", title="loop compiler, numba left out")
+    for name, by_size in times.items():
+        for count, seconds in by_size.items():
+            table.add_row(name, f"{count:,}", show_time(seconds))
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -170,6 +179,8 @@ def main() -> None:
     figures["guards"], figures["torch_guards"] = guard_costs(), peers_costs(PEERS)
     console.print(guards_table(figures["guards"], figures["torch_guards"]))
     console.print(capture_table(figures["capture"]))
+    figures["loops"] = compile_times()
+    console.print(loops_table(figures["loops"]))
     workers = start_workers(console)
     for elements in SIZES:
         results = race(workers, elements, options.rounds)

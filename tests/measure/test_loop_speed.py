@@ -1,0 +1,25 @@
+"""Compile time of the loop compiler: the subjects, and that it grows with their size alone."""
+
+from __future__ import annotations
+
+import pytest
+
+from labcore.measure.loop_speed import SYNTHETIC, programs, seconds_an_operator
+
+
+def test_real_programs_give_their_graphs() -> None:
+    found = programs()
+    assert list(found) == [
+        "2 transformer blocks, forward",
+        "2 transformer blocks, backward",
+        "AdamW, 100 parameters",
+    ]
+    assert all(len(graph.calls) > 90 for graph in found.values())
+
+
+@pytest.mark.parametrize("name", SYNTHETIC)
+def test_an_operator_costs_the_same_in_a_larger_graph(name: str) -> None:
+    make = SYNTHETIC[name]
+    seconds_an_operator(make(20))
+    small, large = seconds_an_operator(make(250), 3), seconds_an_operator(make(1500), 2)
+    assert large < 2 * small
