@@ -30,10 +30,14 @@ TAKES_NUMBER = ("add", "sub", "mul", "div", "eq", "ne", "lt", "le", "gt", "ge", 
 def fold_constants(graph: Graph) -> Graph:
     """Compute what depends on constants alone, and put numbers where constants are operands."""
     new, env, kept = Graph(), dict[Node, Any](), returned(graph)
+    random = set[Node]()  # what numbers are drawn for stays, also where only its shape counts
     uniform: dict[Node, Any] = {}  # nodes of the new graph that are full of one number
     for node in graph.nodes:
         env[node] = copy = new.node_copy(node, env.__getitem__)
         if node.op != "call_function":
+            continue
+        if node.target.kind == "random" or not random.isdisjoint(copy.all_input_nodes):
+            random.add(copy)
             continue
         value = _number(copy, uniform)
         if value is None:

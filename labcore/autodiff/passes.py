@@ -35,8 +35,13 @@ def clean(graph: Graph) -> Graph:
         merge_common_subexpressions,
         remove_dead_code,
     ):
-        graph = verify(cleanup(graph))
+        draws, graph = _draws(graph), verify(cleanup(graph))
+        assert _draws(graph) == draws, f"{cleanup.__name__} lost a draw of random numbers"
     return graph
+
+
+def _draws(graph: Graph) -> int:
+    return sum(node.target.kind == "random" for node in graph.calls)
 
 
 def decompose(graph: Graph) -> Graph:

@@ -60,7 +60,8 @@ class _Reader:
 @dataclass(frozen=True, eq=False)
 class Pattern:
     """Replace what `find` computes by what `make` computes, where `when` is true of the parameters'
-    values (nodes and constants). `why` is what makes that right.
+    values (nodes and constants). `why` is what makes that right. A pattern that leaves an operand
+    out must see to it that nothing is `drawn` for it: the generator would be behind.
     """
 
     name: str
@@ -178,3 +179,15 @@ def returned(graph: Graph) -> set[Node]:
             found |= {value, memory_of(value)}
             value = handed_on(value)
     return found
+
+
+def drawn(value: Node) -> bool:
+    """Are random numbers drawn for this value?"""
+    todo, seen = [value], set[Node]()
+    while todo:
+        node = todo.pop()
+        if node.op == "call_function" and node.target.kind == "random":
+            return True
+        seen.add(node)
+        todo += [source for source in node.all_input_nodes if source not in seen]
+    return False

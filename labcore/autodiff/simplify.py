@@ -17,7 +17,7 @@ import numpy as np
 from .. import dtypes
 from ..graph import Graph
 from ..ops.op import Table
-from .patterns import Constant, Pattern, replace_patterns
+from .patterns import Constant, Pattern, drawn, replace_patterns
 
 ops = Table()
 
@@ -93,7 +93,7 @@ PATTERNS = (
     Pattern("all_bits_twice", lambda x: ops.bitwise_not(ops.bitwise_not(x)), lambda x: x,
             "each bit is turned twice"),
     Pattern("one_choice", lambda c, x: ops.where(c, x, x), lambda c, x: x,
-            "both choices are the same"),
+            "both choices are the same", when=lambda c, x: not drawn(c)),
     Pattern("largest_of_one", lambda x: ops.maximum(x, x), lambda x: x, "they are the same"),
     Pattern("smallest_of_one", lambda x: ops.minimum(x, x), lambda x: x, "they are the same"),
     Pattern("there_and_back", _cast_twice, lambda x, wide, last: x,

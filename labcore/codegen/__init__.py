@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from .. import trace
-from ..fusion import Schedule, fuse_graph
+from ..fusion import FusionOptions, Schedule, fuse_graph
+from ..fusion.options import DEFAULT
 from ..fusion.report import report_memory
 from ..graph import GraphModule
 from . import cache as cache
@@ -39,9 +40,9 @@ class Kernel:
     source: str
 
 
-def compile_graph(gm: GraphModule, phase: str) -> Call:
+def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT) -> Call:
     """Compile a graph for the CPU. `phase` is "inference", "forward" or "backward"."""
-    return compile_schedule(fuse_graph(gm.graph, phase), gm.attrs, phase)
+    return compile_schedule(fuse_graph(gm.graph, phase, options), gm.attrs, phase)
 
 
 def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) -> Call:

@@ -12,10 +12,16 @@ wrapping a function costs nothing.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import fields
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from ..graph import GraphModule
 from ..tensor import Tensor
+
+if TYPE_CHECKING:
+    from ..autodiff import AutodiffOptions
+    from ..fusion import FusionOptions
 
 CompiledGraph = Callable[..., tuple]
 
@@ -38,10 +44,21 @@ def inductor(
     gm: GraphModule, example_inputs: list[Tensor], options: dict[str, Any] | None = None
 ) -> CompiledGraph:
     """The whole way, to kernels."""
-    from ..autodiff import AutodiffOptions, aot_compile
+    from ..autodiff import aot_compile
     from ..codegen import compile_graph
-    chosen = AutodiffOptions.of(options, "min_cut")
-    return aot_compile(gm, example_inputs, compile_graph, options=chosen)
+    autodiff, fusion = _inductor_options(options or {})
+    compiler = partial(compile_graph, options=fusion)
+    return aot_compile(gm, example_inputs, compiler, options=autodiff)
+
+
+def _inductor_options(given: dict[str, Any]) -> tuple[AutodiffOptions, FusionOptions]:
+    """Whose each option is."""
+    from ..autodiff import AutodiffOptions
+    from ..fusion import FusionOptions
+    of_fusion = {field.name: given[field.name] for field in fields(FusionOptions)
+                 if field.name in given}
+    others = {name: value for name, value in given.items() if name not in of_fusion}
+    return AutodiffOptions.of(others, "min_cut"), FusionOptions(**of_fusion)
 
 
 def check_options(backend: str, options: dict[str, Any]) -> None:
@@ -49,4 +66,7 @@ def check_options(backend: str, options: dict[str, Any]) -> None:
     if backend == "eager":
         raise ValueError(f"backend 'eager' has no options, and got {', '.join(map(repr, options))}")
     from ..autodiff import AutodiffOptions
-    AutodiffOptions.of(options, "min_cut" if backend == "inductor" else "default")
+    if backend == "inductor":
+        _inductor_options(options)
+    else:
+        AutodiffOptions.of(options, "default")

@@ -13,7 +13,8 @@ that codegen prints.
     memory      where buffers lie, and how long      traffic     the bytes that must be moved
     ledger      accesses, counted three ways         show        all of it as text
     race        loop bodies as data, for the widget  report      what was decided, as events
-    follow      bodies watched while they run        driver      the stage as one call
+    follow      bodies watched while they run        options     how large a nest may grow
+    driver      the stage as one call
 """
 from .driver import fuse_graph as fuse_graph
 from .ledger import (
@@ -26,6 +27,7 @@ from .ledger import (
 from .lowering import LoweringError as LoweringError, lower as lower
 from .memory import MemoryPlan as MemoryPlan, plan_memory as plan_memory
 from .nest import Nest as Nest
+from .options import FusionOptions as FusionOptions
 from .program import Extern as Extern, Operand as Operand, Program as Program
 from .scheduler import Schedule as Schedule, schedule as schedule
 from .source_count import SourceCount as SourceCount, count_in_source as count_in_source

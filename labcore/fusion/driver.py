@@ -11,15 +11,19 @@ import time
 from .. import trace
 from ..graph import Graph, verify
 from .lowering import lower
+from .options import DEFAULT, FusionOptions
 from .report import report
 from .scheduler import Schedule, schedule
 from .verify import verify_program
 
 
-def fuse_graph(graph: Graph, phase: str = "inference") -> Schedule:
+def fuse_graph(
+    graph: Graph, phase: str = "inference", options: FusionOptions = DEFAULT
+) -> Schedule:
     """Lower, decide, and report."""
     start = time.perf_counter()
-    fused = schedule(verify_program(lower(verify(graph, functional=True))))
+    program = verify_program(lower(verify(graph, functional=True), options=options))
+    fused = schedule(program, options=options)
     if trace.listening():
         before = report(graph, phase, fused)
         trace.emit(trace.Stage("fusion", time.perf_counter() - start, summary(before, fused)))

@@ -25,14 +25,15 @@ from .handlers import Reads
 from .ir import Buffer, Expr, Loops, ops, using
 from .lowering_pointwise import POINTWISE, NoLoops, Rule
 from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
+from .options import DEFAULT, FusionOptions
 from .program import Extern, Operand, Program
 from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 from .verdicts import Verdict
 
 
-def lower(graph: Graph, fuse: bool = True) -> Program:
+def lower(graph: Graph, fuse: bool = True, options: FusionOptions = DEFAULT) -> Program:
     """Lower a graph. Raises LoweringError for a graph that an earlier pass should have cleaned."""
-    return Lowering(graph, fuse).run()
+    return Lowering(graph, fuse, options).run()
 
 
 class LoweringError(AssertionError):
@@ -42,8 +43,8 @@ class LoweringError(AssertionError):
 class Lowering:
     """One lowering. `values` has what each graph node is, `node` is being lowered."""
 
-    def __init__(self, graph: Graph, fuse: bool) -> None:
-        self.graph, self.fuse = graph, fuse
+    def __init__(self, graph: Graph, fuse: bool, options: FusionOptions) -> None:
+        self.graph, self.fuse, self.options = graph, fuse, options
         self.program = Program(seen=graph.values_seen)
         self.values: dict[GraphNode, Any] = {}
         self.outputs = {n for n in graph.outputs if isinstance(n, GraphNode)}
@@ -88,7 +89,9 @@ class Lowering:
         with interpreting(self):
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
-            why = realize.reason_to_realize(node, value, node in self.outputs, self.fuse)
+            why = realize.reason_to_realize(
+                node, value, node in self.outputs, self.fuse, self.options.materialize
+            )
             if why is None and realize.read_by_call(node, has_loops):
                 why = realize.EXTERN
             if why is not None:

@@ -12,6 +12,7 @@ another layout too, and of inputs that nobody else holds.
 """
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -31,20 +32,26 @@ if TYPE_CHECKING:
 
 def written_over(groups: Sequence[Group], users: Users) -> dict[str, str]:
     """Buffers that a nest writes over another one, which it is the last to read; and which one."""
-    own = {node.name for group in groups for node in group.nodes if reusable(node.step, node.out)}
+    nodes = [node for group in groups for node in group.nodes]
+    versions = Counter(node.out.storage for node in nodes)
+    alone = {node.name for node in nodes
+             if node.out.storage == node.name and versions[node.name] == 1}
+    own = {node.name for node in nodes if node.name in alone and reusable(node.step, node.out)}
     found: dict[str, str] = {}
     for group in groups:
         if group.extern is None:
-            found.update(_within(group, own, users))
+            found.update(_within(group, own, alone, users))
     return found
 
 
-def _within(group: Group, own: set[str], users: Users) -> Iterator[tuple[str, str]]:
+def _within(
+    group: Group, own: set[str], alone: set[str], users: Users
+) -> Iterator[tuple[str, str]]:
     inside, when = set(group.nodes), pass_numbers(group.nodes, group.parts)
     dying = [b for b in group.readers if b in own and b not in group.made and users[b] <= inside]
     for node in group.nodes:
         leaves = node.out.role == "output" or not users.get(node.name, inside) <= inside
-        if leaves and group.parts[node] == "each" and node.out.storage == node.name:
+        if leaves and group.parts[node] == "each" and node.name in alone:
             dead = next((b for b in dying if _may_overwrite(node, b, group, when)), None)
             if dead is not None:
                 dying.remove(dead)

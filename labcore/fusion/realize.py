@@ -10,9 +10,12 @@ Inductor's thresholds: 4 reads, 30 operations (50 on CPU), heavy operations reus
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
-from ..graph import Node as GraphNode
+from ..graph import Node as GraphNode, TensorMeta
+from ..ops.sharing import meta_of
+from ..shapes import surely_equal
 from .ir import Buffer, Expr, Loops, exprs
 from .values import Value, full_index, probe
 
@@ -47,15 +50,53 @@ def read_by_call(node: GraphNode, has_loops: Callable[[Any], bool]) -> bool:
     return False
 
 
-def reason_to_realize(node: GraphNode, value: Value, is_output: bool, fuse: bool) -> str | None:
+def repeats(node: GraphNode, seen: TensorMeta | None = None) -> tuple[GraphNode, Any] | None:
+    """(reader, how often) of a reader that computes each element of a node several times over.
+
+    It does where it is larger, along axes outside of those that the value changes along; along the
+    innermost ones the value waits before the loop. `seen`: the value as a view shows it.
+    """
+    value = seen or meta_of(node)
+    for user in node.users:
+        if user.op != "call_function" or user.meta is None:
+            continue
+        if getattr(user.target, "alias", False):
+            found = repeats(user, user.meta)
+        else:
+            # A reduction runs over what it reads, others over what they make.
+            over = value.shape if user.target.kind == "reduction" else user.meta.shape
+            times = _times(value, over)
+            found = None if surely_equal((times,), (1,)) else (user, times)
+        if found is not None:
+            return found
+    return None
+
+
+def _times(value: TensorMeta, sizes: tuple[int, ...]) -> Any:
+    """How often loops over `sizes` come by each element of a value again, in other rows."""
+    extra = len(sizes) - value.ndim
+    changes = [k >= extra and value.shape[k - extra] != 1 and value.stride[k - extra] != 0
+               for k in range(len(sizes))]
+    inner = max((k for k, moving in enumerate(changes) if moving), default=-1)
+    return prod(n for k, n in enumerate(sizes[:inner + 1]) if not changes[k])
+
+
+def reason_to_realize(
+    node: GraphNode, value: Value, is_output: bool, fuse: bool, materialize: bool = True
+) -> str | None:
     """Why the value of `node` must have a buffer whatever reads it, or None."""
     if is_output:
         return OUTPUT
     if not fuse:
         return "nothing is fused"
     found, uses = probe(value), readers(node)
-    if uses > 1 and found.heavy:
-        return f"{found.heavy[-1]} is dear and it is used {uses} times"
+    if found.heavy and materialize:
+        if uses > 1:
+            return f"{found.heavy[-1]} is dear and it is used {uses} times"
+        again = repeats(node)
+        if again is not None:
+            return (f"{found.heavy[-1]} is dear, and {again[0]} would compute each of its elements "
+                    f"{again[1]} times")
     if uses > 1 and len(set(found.loads)) > MAX_READS:
         return f"it reads {len(set(found.loads))} values and is used {uses} times"
     if found.ops > MAX_OPS:

@@ -21,6 +21,7 @@ from .deps import Group, dependencies, nodes_of, users_of
 from .ir import Buffer
 from .memory import written_over
 from .nest import Nest
+from .options import DEFAULT, FusionOptions
 from .order import Earlier, Order, in_order
 from .program import Extern, Program
 from .verdicts import Pair, Users, Verdict, judge, node_between, vanishing
@@ -44,6 +45,7 @@ class Schedule:
     steps: list[Nest | Extern]
     buffers: dict[str, Buffer]
     verdicts: list[Verdict] = field(default_factory=list)
+    options: FusionOptions = DEFAULT
 
     @property
     def nests(self) -> list[Nest]:
@@ -68,19 +70,24 @@ class Schedule:
         return "\n\n".join(map(str, self.steps))
 
 
-def schedule(program: Program, fuse: bool = True, priority: Priority = most_saved) -> Schedule:
+def schedule(
+    program: Program,
+    fuse: bool = True,
+    priority: Priority = most_saved,
+    options: FusionOptions = DEFAULT,
+) -> Schedule:
     """Group the program's loops. fuse=False keeps every step alone: the "before" of the ledger."""
     nodes = nodes_of(program)
     earlier, users = dependencies(nodes), users_of(nodes)
     groups, tried = [Group.of(n) for n in nodes], list[Verdict]()
     if fuse:
-        groups, tried = _Fusing(groups, earlier, users, priority).run()
+        groups, tried = _Fusing(groups, earlier, users, priority, options).run()
     ordered = in_order(groups, earlier)
     buffers = dict(program.buffers)
     for name, dead in written_over(ordered, users).items() if fuse else ():
         buffers[name] = replace(buffers[name], storage=buffers[dead].storage)
     steps = [_step(group, buffers, users) for group in ordered]
-    return Schedule(program, steps, buffers, [*program.decisions, *tried])
+    return Schedule(program, steps, buffers, [*program.decisions, *tried], options)
 
 
 class _Fusing:
@@ -88,9 +95,11 @@ class _Fusing:
     turn is still to come."""
 
     def __init__(
-        self, groups: list[Group], earlier: Earlier, users: Users, priority: Priority
+        self, groups: list[Group], earlier: Earlier, users: Users, priority: Priority,
+        options: FusionOptions,
     ) -> None:
-        self.users, self.priority, self.order = users, priority, Order(groups, earlier)
+        self.users, self.priority, self.options = users, priority, options
+        self.order = Order(groups, earlier)
         self.groups = dict.fromkeys(groups)
         self.waiting: list[tuple[Any, int, Group, Group]] = []
         self.turn = count()
@@ -108,7 +117,7 @@ class _Fusing:
             *_, a, b = heapq.heappop(self.waiting)
             if a not in self.groups or b not in self.groups:
                 continue
-            verdict = judge(a, b, self.users)
+            verdict = judge(a, b, self.users, self.options)
             if verdict.ok:
                 verdict = node_between(a, b, self.order) or verdict
             tried.append(verdict)

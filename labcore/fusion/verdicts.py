@@ -15,9 +15,8 @@ from functools import cached_property
 
 from .deps import Access, Group, Node, show_sizes, show_space, unify
 from .ir import Expr
+from .options import DEFAULT, FusionOptions
 from .order import Order
-
-MAX_NODES = 64  # as in Inductor
 
 Users = Mapping[str, set[Node]]
 
@@ -68,6 +67,7 @@ class Pair:
     a: Group
     b: Group
     users: Users
+    options: FusionOptions = DEFAULT
 
     def __post_init__(self) -> None:
         extern = self.a.extern or self.b.extern
@@ -109,13 +109,25 @@ class Pair:
         """Bytes no longer moved."""
         return sum((access.nbytes for access in self.gone), Expr())
 
+    @property
+    def arrays(self) -> list[str]:
+        """The buffers that it would read or write in memory."""
+        inside, made = set(self.nodes), {**self.a.made, **self.b.made}
+        return [
+            name
+            for name in {**self.a.touched, **self.b.touched}
+            if name not in made
+            or made[name].out.role == "output"
+            or not self.users.get(name, inside) <= inside
+        ]
+
     def no(self, rule: str, detail: str, flip: str) -> Verdict:
         return Verdict(self.a.names, self.b.names, False, rule, detail, flip=flip)
 
 
-def judge(a: Group, b: Group, users: Users) -> Verdict:
+def judge(a: Group, b: Group, users: Users, options: FusionOptions = DEFAULT) -> Verdict:
     """The verdict on one pair; `users` are the readers of each buffer, the whole program over."""
-    pair = Pair(a, b, users)
+    pair = Pair(a, b, users, options)
     for rule in RULES:
         verdict = rule(pair)
         if verdict is not None:
@@ -139,12 +151,24 @@ def extern_operator(pair: Pair) -> Verdict | None:
 
 
 def too_many_nodes(pair: Pair) -> Verdict | None:
-    if len(pair.nodes) <= MAX_NODES:
+    if len(pair.nodes) <= pair.options.max_nodes:
         return None
     return pair.no(
         "too many nodes",
-        f"together they are {len(pair.nodes)}, the limit is {MAX_NODES}.",
-        "the limit were larger",
+        f"together they are {len(pair.nodes)}, the limit is {pair.options.max_nodes}.",
+        "the limit max_nodes were larger",
+    )
+
+
+def too_many_arrays(pair: Pair) -> Verdict | None:
+    limit = pair.options.max_arrays
+    if len(pair.a.touched) + len(pair.b.touched) <= limit or len(pair.arrays) <= limit:
+        return None
+    return pair.no(
+        "too many arrays",
+        f"together they read and write {len(pair.arrays)} arrays, more than the {limit} that one "
+        "loop should follow at a time.",
+        "the limit max_arrays were larger",
     )
 
 
@@ -254,6 +278,7 @@ def nothing_shared(pair: Pair) -> Verdict | None:
 RULES = (
     extern_operator,
     too_many_nodes,
+    too_many_arrays,
     different_spaces,
     unfinished_reduction,
     partial_row,

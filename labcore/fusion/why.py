@@ -51,7 +51,7 @@ class _Court:
         a, b = sorted((self._node(first), self._node(second)), key=lambda node: node.order)
         if a is b:
             return Verdict(first, second, True, "one loop", f"{a} computes both.")
-        alone = judge(Group.of(a), Group.of(b), self.users)
+        alone = judge(Group.of(a), Group.of(b), self.users, self.schedule.options)
         if self.home[a] is self.home[b]:
             return alone if alone.ok else self._by_way_of_others(a, b, alone)
         return self._apart(a, b, alone)
@@ -79,7 +79,8 @@ class _Court:
         if not alone.ok:
             return alone
         left, right = self.home[a], self.home[b]
-        together = node_between(left, right, self.order) or judge(left, right, self.users)
+        together = node_between(left, right, self.order) or judge(
+            left, right, self.users, self.schedule.options)
         if together.ok:
             return replace(together, ok=False, rule="not tried",
                            detail="too many others use the same buffers between them.",

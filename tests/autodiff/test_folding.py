@@ -9,6 +9,7 @@ import pytest
 
 from labcore import dtypes, ops, trace
 from labcore.autodiff.folding import fold_constants
+from labcore.autodiff.simplify import simplify
 from labcore.graph import TensorMeta, verify
 
 from .graphs import floats, graph_of, lines
@@ -66,6 +67,13 @@ def test_choices_take_numbers():
 def test_what_is_no_constant_or_does_more_stays(function):
     graph = graph_of(function, floats(4))
     assert lines(fold_constants(graph)) == lines(graph)
+
+
+def test_draws_are_kept_also_where_only_their_shape_counts():
+    graph = graph_of(lambda x: ops.add(x, ops.zeros_like(ops.exp(ops.rand_like(x)))), floats(3))
+    assert lines(fold_constants(graph)) == lines(graph)
+    chosen = graph_of(lambda x: ops.neg(ops.where(ops.gt(ops.rand_like(x), 0.5), x, x)), floats(3))
+    assert lines(simplify(chosen)) == lines(chosen)
 
 
 def test_types_are_those_of_the_operators():

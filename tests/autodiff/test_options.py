@@ -49,6 +49,30 @@ def test_options_that_make_no_sense_are_refused_by_compile(options, message):
         torch.compile(f, options=options)
 
 
+@pytest.mark.parametrize(("options", "message"), [
+    ({"max_nodes": 0}, "max_nodes is a whole number from 1 on, not 0"),
+    ({"max_arrays": 2.5}, "max_arrays is a whole number from 1 on, not 2.5"),
+    ({"materialize": "never"}, "materialize is True or False, not 'never'"),
+])
+def test_the_loop_compilers_options_are_checked_too(options, message):
+    with pytest.raises(RuntimeError, match=message):
+        torch.compile(f, options=options)
+    with pytest.raises(RuntimeError, match="unexpected option"):
+        torch.compile(f, backend="aot_eager", options=options)
+
+
+def test_the_loop_compilers_options_reach_it():
+    def gate(u, v):
+        return u[:, None] * torch.tanh(v)[None, :]
+
+    kernels = {}
+    for choice in (True, False):
+        with trace.record() as story:
+            torch.compile(gate, options={"materialize": choice})(torch.ones(4), torch.ones(4))
+        kernels[choice] = len(story.of(trace.KernelReady))
+    assert kernels == {True: 2, False: 1}
+
+
 def test_a_budget_without_min_cut_is_refused():
     with pytest.raises(RuntimeError, match="cannot keep to an activation_memory_budget of 0.5"):
         torch.compile(f, backend="aot_eager", options={"activation_memory_budget": 0.5})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from labcore import dtypes, ops
-from labcore.fusion import LoweringError, count_by_running, lower, realize, schedule
+from labcore.fusion import FusionOptions, LoweringError, count_by_running, lower, realize, schedule
 from labcore.fusion.ir import Buffer
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, TensorMeta
@@ -341,3 +341,39 @@ def test_a_value_and_its_transpose_for_one_call_are_stored_once():
     assert program.steps[0].why == realize.EXTERN
     left, right = program.steps[1].operands
     assert left.buffer is right.buffer and right.strides == (1, 4)
+
+
+# ---- computed again, or stored -------------------------------------------------------------------
+
+
+def gate(u, v):
+    """Each element of tanh(v) is used in every row."""
+    return ops.mul(ops.unsqueeze(u, 1), ops.unsqueeze(ops.tanh(v), 0))
+
+
+def test_what_is_dear_and_used_in_every_row_is_stored():
+    plan = check(gate, floats(4), floats(4), nests=2)
+    tanh, _ = plan.program.loops
+    assert tanh.why == "tanh is dear, and mul would compute each of its elements 4 times"
+
+
+def test_what_is_cheap_is_computed_again():
+    cheap = lambda u, v: ops.mul(ops.unsqueeze(u, 1), ops.unsqueeze(ops.add(v, 1.0), 0))
+    check(cheap, floats(4), floats(4), nests=1)
+
+
+def test_what_is_the_same_along_a_row_waits_before_it():
+    rows = lambda u, v: ops.mul(ops.unsqueeze(ops.tanh(u), 1), ops.unsqueeze(v, 0))
+    check(rows, floats(4), floats(4), nests=1)
+
+
+def test_a_reduction_repeats_what_it_reads_expanded():
+    added = lambda v: ops.sum(ops.expand(ops.unsqueeze(ops.tanh(v), 0), (3, 4)), 0)
+    plan = check(added, floats(4))
+    assert plan.program.loops[0].why.endswith("sum would compute each of its elements 3 times")
+
+
+def test_that_may_be_switched_off():
+    graph = graph_of(gate, floats(4), floats(4))
+    plan = schedule(lower(graph, options=FusionOptions(materialize=False)))
+    assert len(plan.nests) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from labcore import dtypes, ops
-from labcore.fusion import lower, schedule, why_not
+from labcore.fusion import FusionOptions, lower, schedule, why_not
 from labcore.fusion.ir import Buffer, Expr, Loops, index, ops as body_ops
 from labcore.fusion.program import Program
 
@@ -179,14 +179,36 @@ def test_one_buffer_at_two_places_is_nothing_shared():
     assert hit.flip == "both used it at the same index"
 
 
-def test_too_many_nodes():
-    def function(x):
-        return tuple(ops.add(x, float(k)) for k in range(66))
+def many_of_one(count):
+    """Results of one input."""
+    return graph_of(lambda x: tuple(ops.add(x, float(k)) for k in range(count)), floats(4))
 
-    found = verdicts(function, floats(4))
-    hit = find(found, "too many nodes")
-    assert "the limit is 64" in hit.detail
-    assert len(schedule(lower(graph_of(function, floats(4)))).nests) == 2
+
+def test_too_many_nodes():
+    found = schedule(lower(many_of_one(12)), options=FusionOptions(max_nodes=8))
+    hit = find(found.verdicts, "too many nodes")
+    assert hit.detail == "together they are 12, the limit is 8."
+    assert hit.flip == "the limit max_nodes were larger"
+    assert len(found.nests) == 2
+
+
+def test_too_many_arrays():
+    """A core follows so many streams of memory; see `FusionOptions` for what it costs."""
+    found = schedule(lower(many_of_one(40)))
+    hit = find(found.verdicts, "too many arrays")
+    assert "more than the 32 that one loop should follow at a time" in hit.detail
+    assert all(len(nest.arguments) <= 32 for nest in found.nests) and len(found.nests) == 2
+    assert len(schedule(lower(many_of_one(40)), options=FusionOptions(max_arrays=41)).nests) == 1
+
+
+def test_what_stays_in_hand_is_no_array():
+    def function(x):
+        for k in range(40):
+            x = ops.add(x, float(k))
+        return x
+
+    program = lower(graph_of(function, floats(4)), fuse=False)
+    assert len(schedule(program).nests) == 1
 
 
 def in_place(read_at: Expr) -> Program:
