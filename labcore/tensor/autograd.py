@@ -18,7 +18,7 @@ import numpy as np
 
 from labcore import ops
 
-from . import saved as graph  # noqa: F401  as in PyTorch: autograd.graph.saved_tensors_hooks
+from . import pool, saved as graph  # noqa: F401  as in PyTorch: autograd.graph.saved_tensors_hooks
 from .factories import empty_like
 from .modes import (
     enable_grad as enable_grad,
@@ -290,7 +290,7 @@ def _accumulate(leaf: Tensor, holder: list[Tensor]) -> None:
     if leaf._grad is not None:
         ops.add_(leaf._grad, holder[0])
         return
-    owned = gradient.base is None
+    owned = pool.owns_memory(gradient)
     del gradient
     if owned and _holders(holder) == _alone and holder[0]._stride == leaf._stride:
         leaf._grad = holder[0]

@@ -9,7 +9,8 @@ Left out: `out=`, `layout=`, `pin_memory=`, `memory_format=`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,13 @@ from labcore.dtypes import dtype as DType
 from labcore.graph import contiguous_strides
 from labcore.shapes import SymInt
 
+from . import pool
 from .layout import Layout, layout_of
 from .methods import sizes
 from .size import Size
 from .tensor import Tensor, wrap
 
 _new = object.__new__
-_new_array = np.empty
 
 
 def finished(tensor: Tensor, device: Any, requires_grad: bool) -> Tensor:
@@ -180,7 +181,8 @@ def _common(kinds: set[DType]) -> DType:
 
 # ---- without data -------------------------------------------------------------------------------
 
-_layouts: dict[tuple, tuple[Layout, Size, tuple[int, ...], bool]] = {}
+Make = Callable[[Sequence[int], np.dtype], np.ndarray]
+_layouts: dict[tuple, tuple[Layout, Size, tuple[int, ...], Make | None]] = {}
 
 
 def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> Tensor:
@@ -192,10 +194,12 @@ def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> 
             _layouts.clear()  # shapes that change on every call
         layout = layout_of(tuple(shape), tuple(stride), dtype)
         contiguous = layout.stride == contiguous_strides(shape) and all(shape)
-        known = _layouts[key] = layout, layout.shape, layout.stride, contiguous
+        small = prod(shape) * dtype.itemsize < pool.LEAST
+        make = (np.empty if small else pool.array) if contiguous else None
+        known = _layouts[key] = layout, layout.shape, layout.stride, make
     self = _new(Tensor)
-    self._layout, self.shape, self._stride, contiguous = known
-    self.array = _new_array(shape, dtype.numpy) if contiguous else _strided(shape, stride, dtype)
+    self._layout, self.shape, self._stride, make = known
+    self.array = make(shape, dtype.numpy) if make else _strided(shape, stride, dtype)
     self.dtype = dtype
     self.device = devices.cpu
     self._requires_grad = False
