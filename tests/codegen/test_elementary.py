@@ -83,6 +83,16 @@ def test_how_exact(name, dtype):
     assert distance[worst] <= allowed + denormal[worst] * 0.25, (x[worst], got[worst], true[worst])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_exp_is_as_exact_as_the_rounding_of_its_result_allows(dtype):
+    """It spends its units in the last place where those are small beside the number."""
+    x = numbers("exp", dtype)
+    got, true = computed("exp", x), np.exp(x.astype(np.longdouble))
+    known = np.isfinite(got) & (true.astype(dtype) >= np.finfo(dtype).tiny)
+    error = np.abs(got[known] - true[known]) / true[known]
+    assert error.max() <= 1.05 * np.finfo(dtype).eps / 2
+
+
 @cases
 def test_plain_python_and_machine_code_give_the_same_bits(name, dtype):
     x = numbers(name, dtype)
