@@ -10,10 +10,11 @@ view of a computed value it returns as a plain tensor: here `_base` stays what e
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..graph import Graph, Node, map_nodes, verify
+from ..graph import Graph, GraphModule, Node, map_nodes, verify
 from ..ops import OPS
 from ..ops.sharing import base_of, memory_of, view_source
 from .passes import remove_dead_code
@@ -23,12 +24,14 @@ from .passes import remove_dead_code
 class Split:
     """`core` computes; `epilogue` takes the inputs at `arguments`, then the core's results.
 
-    The epilogue is None when the core's results are the outputs as they stand.
+    The epilogue is None when the core's results are the outputs as they stand. `results` are the
+    nodes of the given graph that the core returns.
     """
 
     core: Graph
     epilogue: Graph | None
     arguments: tuple[int, ...]
+    results: tuple[Node, ...]
 
 
 def split_aliases(graph: Graph) -> Split:
@@ -42,11 +45,22 @@ def split_aliases(graph: Graph) -> Split:
     core.output_node.set_args((tuple(results),))
     core = verify(remove_dead_code(core))
     if graph.outputs == computed:
-        return Split(core, None, ())
+        return Split(core, None, (), tuple(computed))
     epilogue = _epilogue(graph, roots, computed)
     taken = {node.name for node in epilogue.placeholders}
     arguments = tuple(i for i, node in enumerate(graph.placeholders) if node.name in taken)
-    return Split(core, epilogue, arguments)
+    return Split(core, epilogue, arguments, tuple(computed))
+
+
+def given_back(gm: GraphModule, results: Sequence[Node]) -> dict[str, int]:
+    """Placeholder -> which of `results` is its new contents, and is returned for that alone."""
+    outputs = gm.graph.outputs
+    memories = [memory_of(value) for value in outputs if isinstance(value, Node)]
+    return {
+        name: results.index(outputs[place])
+        for name, place in gm.overwritten.items()
+        if place is not None and outputs[place] in results and memories.count(outputs[place]) == 1
+    }
 
 
 def _epilogue(graph: Graph, roots: list[Node], computed: list[Node]) -> Graph:

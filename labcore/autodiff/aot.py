@@ -23,7 +23,7 @@ from .. import trace
 from ..graph import Graph, GraphModule, verify
 from ..tensor.modes import is_grad_enabled
 from ..tensor.tensor import Tensor
-from .aliases import Split, split_aliases
+from .aliases import Split, given_back, split_aliases
 from .backward import Compiler, LazyBackward, compile_split
 from .joint import Joint, trace_joint
 from .options import DEFAULT, AutodiffOptions
@@ -54,7 +54,9 @@ def _inference(gm: GraphModule, split: Split, compiler: Compiler,
     graph = verify(clean(split.core), functional=True)
     _report("inference", graph)
     _report_stage(started, f"no gradient is wanted: one graph of {operations(graph)}")
-    compiled = compile_split(compiler, replace(split, core=graph), "inference", gm.attrs)
+    split = replace(split, core=graph)
+    overwritten = given_back(gm, split.results)
+    compiled = compile_split(compiler, split, "inference", gm.attrs, overwritten)
     return inference_region(compiled)
 
 

@@ -31,13 +31,20 @@ Compiler = Callable[[GraphModule, str], Boxed]
 Numbers = Mapping[str, Any]
 
 
-def compile_split(compiler: Compiler, split: Split, phase: str, attrs: dict[str, Any]) -> Boxed:
+def compile_split(
+    compiler: Compiler,
+    split: Split,
+    phase: str,
+    attrs: dict[str, Any],
+    overwritten: Mapping[str, int] | None = None,
+) -> Boxed:
     """Compile what is computed; outputs that are views or inputs are put in place afterwards."""
     compiled: Boxed = _nothing
     if split.core.outputs:
-        compiled = compiler(GraphModule(split.core, attrs, f"{phase.capitalize()}Graph"), phase)
+        name = f"{phase.capitalize()}Graph"
+        compiled = compiler(GraphModule(split.core, attrs, name, overwritten), phase)
     if phase == "inference":
-        compiled = _under_any_mode(compiled)
+        compiled = _under_any_mode(compiled, {*(overwritten or {}).values()})
     if split.epilogue is None:
         return compiled
     finish = GraphModule(split.epilogue, attrs, "Epilogue").forward
@@ -52,14 +59,15 @@ def _nothing(box: list[Any]) -> tuple:
     return ()
 
 
-def _under_any_mode(compiled: Boxed) -> Boxed:
-    """`compiled`, whose results are inference tensors when it is called under inference_mode."""
+def _under_any_mode(compiled: Boxed, contents: set[int]) -> Boxed:
+    """`compiled`, whose results are inference tensors when it is called under inference_mode; but
+    not those at the places `contents`, which may be inputs."""
 
     def run(box: list[Any]) -> tuple:
         results = compiled(box)
         if mode.inference:
-            for tensor in results:
-                if tensor._storage is None:
+            for place, tensor in enumerate(results):
+                if tensor._storage is None and place not in contents:
                     tensor._storage = Storage(tensor.array, inference=True)
         return results
     return run

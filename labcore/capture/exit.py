@@ -71,6 +71,7 @@ class Exit(Filling):
         self.memory, self.modes = memory, modes
         self.builder, self.looker, self.born = builder, looker, born
         self.outputs: dict[Node, str] = {}
+        self.handed_out: set[Node] = set()  # outputs that the program goes on with
         self.first: list[str] = []  # before anything is overwritten
         self.lines: list[str] = []
         self._made: dict[Variable, str] = {}
@@ -116,6 +117,7 @@ class Exit(Filling):
 
     def _tensor(self, node: Node) -> str:
         name = self.output(self.memory.shown(node))
+        self.handed_out.add(self.memory.shown(node))
         if node in self.modes.made and node not in self._counted:
             self._counted.add(node)
             self.lines.append(f"{self.builder.constant(to_inference, 'to_inference')}({name})")
@@ -130,6 +132,7 @@ class Exit(Filling):
         if detached is not None and detached not in self._counted:
             self._counted.add(detached)
             names = f"{self._tensor(detached)}, {self.output(self.memory.current[detached])}"
+            self.handed_out.add(self.memory.current[detached])
             self.lines.append(f"overwrite_recorded({names}, 0)")
         return name
 

@@ -97,6 +97,7 @@ class Leaving(Exit):
             self.lines.append(f"{function}({names}, {writes})")
         for home, contents in self.memory.recorded_twins():
             self.lines.append(f"overwrite_recorded({home}, {self.output(contents)}, 0)")
+            self.handed_out.add(contents)
         for effect in self.looker.effects.log:
             parts = [self.build(part) for part in effect.parts]
             self.lines.append(effect.template.format(*parts))

@@ -45,9 +45,13 @@ class SharedMemory(CaptureAgain):
 
 
 def overwrite(tensor: Tensor, contents: Tensor, writes: int) -> None:
-    """What so many in-place operators did to an input in a region, at its end."""
-    with no_grad():
-        tensor.copy_(contents)
+    """What so many in-place operators did to an input in a region, at its end; the graph may have
+    put the new contents in place itself."""
+    if contents is tensor:
+        storage_of(tensor).writes += 1
+    else:
+        with no_grad():
+            tensor.copy_(contents)
     written(tensor, writes - 1)
 
 

@@ -239,9 +239,18 @@ def _graph(vm: Interpreter, way_out: Leaving) -> tuple[GraphModule | None, list[
     results = ", ".join(way_out.outputs.values()) + ("," if len(nodes) == 1 else "")
     inputs: list[NumberVariable | TensorVariable] = [*numbers, *used]
     call = f"{results} = graph({', '.join(given.home for given in inputs)})"
-    overwritten = frozenset(root.name for root, *_ in vm.operators.tracer.memory.overwritten())
-    module = GraphModule(graph, name=vm.function.__name__, overwritten=overwritten)
+    module = GraphModule(graph, name=vm.function.__name__, overwritten=_overwritten(vm, way_out))
     return module, [given.value for given in inputs], [call]
+
+
+def _overwritten(vm: Interpreter, way_out: Leaving) -> dict[str, int | None]:
+    """The inputs that are written after the graph, and which output holds their new contents, if it
+    is for nothing else: then it may as well be written where the input lies."""
+    places = {node: place for place, node in enumerate(way_out.outputs)}
+    return {
+        root.name: None if recorded or contents in way_out.handed_out else places[contents]
+        for root, contents, _, recorded in vm.operators.tracer.memory.overwritten()
+    }
 
 
 def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: int | None) -> None:

@@ -42,7 +42,8 @@ class Kernel:
 
 def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT) -> Call:
     """Compile a graph for the CPU. `phase` is "inference", "forward" or "backward"."""
-    return compile_schedule(fuse_graph(gm.graph, phase, options), gm.attrs, phase)
+    schedule = fuse_graph(gm.graph, phase, options, gm.overwritten)
+    return compile_schedule(schedule, gm.attrs, phase)
 
 
 def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) -> Call:

@@ -113,7 +113,7 @@ def _in_exp_range(m: Arithmetic, x: Any) -> Any:
 
 
 def exp(m: Arithmetic, x: Any) -> Any:
-    """n is chosen so that e ** r lies from 3/4 to 3/2: there the sum 1 + (e ** r - 1) loses least."""
+    """n is chosen so that e ** r is from 3/4 to 3/2: there 1 + (e ** r - 1) loses least."""
     inside = _in_exp_range(m, x)
     high_ln2, low_ln2 = m.format.ln2
     shifted = m.fma(inside, LOG2_E, TO_3_QUARTERS) + m.format.rounder
@@ -207,7 +207,7 @@ def erf(m: Arithmetic, x: Any) -> Any:
 
 
 LOG2_E = 1.4426950408889634
-TO_3_QUARTERS = -0.08496250072115619  # moves what rounds to n from around 0 to log2(3/4) ... log2(3/2)
+TO_3_QUARTERS = -0.08496250072115619  # what rounds to 0 now begins at log2(3/4)
 SQRT_HALF, SQRT_2 = 0.7071067811865476, 1.4142135623730951
 
 # erf(x) / x - 1 for |x| up to 0.9; in powers of x ** 2 - 1/2 its terms are smaller than in x ** 2

@@ -57,7 +57,7 @@ def structure(module: GraphModule) -> Any:
     """What a backend can see of a graph, without names, as a dictionary's key."""
     places = {node: place for place, node in enumerate(module.graph.nodes)}
     rows = [_row(node, module, places) for node in module.graph.nodes]
-    written = tuple([n.name in module.overwritten for n in module.graph.placeholders])
+    written = tuple([module.overwritten.get(n.name, "") for n in module.graph.placeholders])
     return (mode.grad, mode.inference, dtypes.default, written, *rows)
 
 

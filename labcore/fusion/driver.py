@@ -7,27 +7,45 @@ Invariant: with nobody listening nothing is built for nobody; what is reported i
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from .. import trace
 from ..graph import Graph, verify
+from .ir import Buffer
 from .lowering import lower
 from .options import DEFAULT, FusionOptions
+from .program import Extern, Program
 from .report import report
 from .scheduler import Schedule, schedule
 from .verify import verify_program
 
 
 def fuse_graph(
-    graph: Graph, phase: str = "inference", options: FusionOptions = DEFAULT
+    graph: Graph,
+    phase: str = "inference",
+    options: FusionOptions = DEFAULT,
+    overwritten: Mapping[str, int | None] | None = None,
 ) -> Schedule:
-    """Lower, decide, and report."""
+    """Lower, decide, and report. `overwritten`: inputs whose memory the outputs at these places may
+    take."""
     start = time.perf_counter()
     program = verify_program(lower(verify(graph, functional=True), options=options))
-    fused = schedule(program, options=options)
+    fused = schedule(
+        program, options=options, new_contents=_new_contents(program, overwritten or {})
+    )
     if trace.listening():
         before = report(graph, phase, fused)
         trace.emit(trace.Stage("fusion", time.perf_counter() - start, summary(before, fused)))
     return fused
+
+
+def _new_contents(program: Program, overwritten: Mapping[str, int | None]) -> dict[str, str]:
+    """Buffer -> the input that it is the new contents of. Not where an operator may still raise:
+    its caller would find an input half written."""
+    if any(isinstance(step, Extern) for step in program.steps):
+        return {}
+    outputs = {name: program.outputs[k] for name, k in overwritten.items() if k is not None}
+    return {out.name: name for name, out in outputs.items() if isinstance(out, Buffer)}
 
 
 def summary(before: Schedule, after: Schedule) -> str:

@@ -30,18 +30,35 @@ if TYPE_CHECKING:
 # ---- in place ------------------------------------------------------------------------------------
 
 
-def written_over(groups: Sequence[Group], users: Users) -> dict[str, str]:
-    """Buffers that a nest writes over another one, which it is the last to read; and which one."""
+def written_over(
+    groups: Sequence[Group], users: Users, new_contents: Mapping[str, str]
+) -> dict[str, str]:
+    """Buffers that a nest writes over another one, which it is the last to read; and which one.
+
+    `new_contents`: outputs that the caller would copy into an input; and which input."""
     nodes = [node for group in groups for node in group.nodes]
     versions = Counter(node.out.storage for node in nodes)
     alone = {node.name for node in nodes
              if node.out.storage == node.name and versions[node.name] == 1}
     own = {node.name for node in nodes if node.name in alone and reusable(node.step, node.out)}
+    contents = {new: old for new, old in new_contents.items() if new in alone}
     found: dict[str, str] = {}
     for group in groups:
         if group.extern is None:
             found.update(_within(group, own, alone, users))
+            found.update(_into_inputs(group, users, contents))
     return found
+
+
+def _into_inputs(
+    group: Group, users: Users, new_contents: Mapping[str, str]
+) -> Iterator[tuple[str, str]]:
+    inside, when = set(group.nodes), pass_numbers(group.nodes, group.parts)
+    for node in group.nodes:
+        given = new_contents.get(node.name)
+        if given in group.readers and users[given] <= inside and group.parts[node] == "each":
+            if _may_overwrite(node, given, group, when):
+                yield node.name, given
 
 
 def _within(

@@ -11,7 +11,7 @@ Inductor works the same way; it looks at 64 readers of a buffer on either side.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count
@@ -75,16 +75,21 @@ def schedule(
     fuse: bool = True,
     priority: Priority = most_saved,
     options: FusionOptions = DEFAULT,
+    new_contents: Mapping[str, str] | None = None,
 ) -> Schedule:
-    """Group the program's loops. fuse=False keeps every step alone: the "before" of the ledger."""
+    """Group the program's loops. fuse=False keeps every step alone: the "before" of the ledger.
+
+    `new_contents`: outputs that the caller will copy into an input, and which; where it is safe,
+    they are written there."""
     nodes = nodes_of(program)
     earlier, users = dependencies(nodes), users_of(nodes)
     groups, tried = [Group.of(n) for n in nodes], list[Verdict]()
     if fuse:
         groups, tried = _Fusing(groups, earlier, users, priority, options).run()
     ordered = in_order(groups, earlier)
+    into = written_over(ordered, users, new_contents or {}) if fuse else {}
     buffers = dict(program.buffers)
-    for name, dead in written_over(ordered, users).items() if fuse else ():
+    for name, dead in into.items():
         buffers[name] = replace(buffers[name], storage=buffers[dead].storage)
     steps = [_step(group, buffers, users) for group in ordered]
     return Schedule(program, steps, buffers, [*program.decisions, *tried], options)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Mapping
 from itertools import count
 from types import SimpleNamespace
 from typing import Any
@@ -23,7 +24,9 @@ class GraphModule:
     constants.
 
     forward returns what the graph's output says: from capture always a tuple. `overwritten` names
-    the placeholders whose tensors are written after each call: their contents are not to be kept.
+    the placeholders whose tensors are written after each call, so that their contents are not to be
+    kept; and the place of the output that holds the new contents, and serves nothing else: a
+    backend may return the very tensor there, with the contents in it. None if there is none such.
     """
 
     def __init__(
@@ -31,10 +34,10 @@ class GraphModule:
         graph: Graph,
         attrs: dict[str, Any] | None = None,
         name: str = "GraphModule",
-        overwritten: frozenset[str] = frozenset(),
+        overwritten: Mapping[str, int | None] | None = None,
     ) -> None:
         self.graph, self.attrs, self.name = graph, dict(attrs or {}), name
-        self.overwritten = overwritten
+        self.overwritten = dict(overwritten or {})
         self._forward: Any = None
 
     def __getattr__(self, key: str) -> Any:

@@ -135,7 +135,7 @@ def transformer(torch: Any) -> tuple:
     """Two blocks of width 128 with four heads over 2 sequences of 64."""
     nn, functional = torch.nn, torch.nn.functional
 
-    class Block(nn.Module):  # type: ignore[name-defined, misc]
+    class Block(nn.Module):  # type: ignore[name-defined]
         def __init__(self) -> None:
             super().__init__()
             self.norm1, self.norm2 = nn.LayerNorm(128), nn.LayerNorm(128)

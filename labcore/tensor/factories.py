@@ -195,7 +195,7 @@ def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> 
         layout = layout_of(tuple(shape), tuple(stride), dtype)
         contiguous = layout.stride == contiguous_strides(shape) and all(shape)
         small = prod(shape) * dtype.itemsize < pool.LEAST
-        make = (np.empty if small else pool.array) if contiguous else None
+        make: Make | None = (np.empty if small else pool.array) if contiguous else None
         known = _layouts[key] = layout, layout.shape, layout.stride, make
     self = _new(Tensor)
     self._layout, self.shape, self._stride, make = known
