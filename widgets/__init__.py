@@ -2,6 +2,7 @@
 
 AccessRace       a pointwise function as separate passes and as one, access by access
 BreakMap         where the graph breaks, and how a call travels through the regions
+FusionCourt      which loops became one, pair by pair, and what would turn each verdict round
 GuardMatrix      which guard of which variant fails first, and whose line made it
 LoopStepper      one loop body under handler after handler: text, accesses, values, a kernel
 SaveOrRecompute  the joint graph, and the cut through it that a memory budget moves
@@ -11,6 +12,7 @@ VariantTheater   calls on their way through guards, variants and the compiler
 
 from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
 from .break_map import BreakMap as BreakMap
+from .fusion_court import FusionCourt as FusionCourt
 from .guard_matrix import GuardMatrix as GuardMatrix
 from .loop_stepper import LoopStepper as LoopStepper
 from .save_or_recompute import SaveOrRecompute as SaveOrRecompute
@@ -20,6 +22,7 @@ from .variant_theater import VariantTheater as VariantTheater
 __all__ = [
     "AccessRace",
     "BreakMap",
+    "FusionCourt",
     "GuardMatrix",
     "LoopStepper",
     "NotPointwise",

@@ -23,7 +23,7 @@ from labcore.fusion.ledger import TABLES, Count, count_nest
 from labcore.fusion.primitives import PRIMITIVES
 from labcore.shapes import Values
 
-from ._graphs import Fused
+from ._graphs import Fused, renamed
 
 Json = dict[str, Any]
 MOST_TURNS = 16  # of a loop whose values are shipped
@@ -41,15 +41,6 @@ def bodies_of(fused: Fused) -> Json:
     values = Values(graph.values_seen)
     told = {when: _bodies(plan, fused, values) for when, plan in plans.items()}
     return renamed(told, fused.names)
-
-
-def renamed(told: Any, names: dict[str, str]) -> Any:
-    """The user's names for the placeholders, in every text."""
-    if isinstance(told, str):
-        return re.sub(r"\bprimals_\d+\b", lambda m: names.get(m[0], m[0]), told)
-    if isinstance(told, dict):
-        return {key: renamed(value, names) for key, value in told.items()}
-    return [renamed(value, names) for value in told] if isinstance(told, list) else told
 
 
 def _bodies(plan: Schedule, fused: Fused, values: Values) -> list[Json]:

@@ -17,7 +17,7 @@ from labcore.autodiff.rules import price
 from labcore.graph import Node
 from labcore.shapes import hint
 
-from ._regions import SIGNS
+from ._graphs import spelled_out
 
 Json = dict[str, Any]
 MOST = 24  # values each of which is forced both ways beforehand; of more, when they are asked for
@@ -85,7 +85,7 @@ class CutSurvey:
         gradients = outputs[self.joint.outputs :]
         made: Json = {
             "name": node.name,
-            "text": self._text(node),
+            "text": spelled_out(node, self._name),
             "args": [source.name for source in node.all_input_nodes],
             "side": self._side(node),
             "meta": str(meta),
@@ -112,24 +112,6 @@ class CutSurvey:
         if node in self.parts.backward:
             return "backward"
         return "forward" if node in self.parts.forward else "either"
-
-    def _text(self, node: Node) -> str:
-        """As a person would write it: "x * w", "sin(mul)"."""
-        if node.op != "call_function":
-            return self._name(node)
-        args = [self._argument(value) for value in (*node.args, *node.kwargs.values())]
-        sign = SIGNS.get(node.target.name)
-        if sign and len(args) == 2:
-            return f"{args[0]} {sign} {args[1]}"
-        return f"{node.target.name}({', '.join(args)})"
-
-    def _argument(self, value: Any) -> str:
-        if isinstance(value, Node):
-            return self._name(value)
-        if isinstance(value, (tuple, list)):
-            inside = ", ".join(map(self._argument, value))
-            return f"({inside}{',' if len(value) == 1 else ''})"
-        return str(value)
 
     def _name(self, node: Node) -> str:
         return self.labels.get(node.name, node.name)

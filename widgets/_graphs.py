@@ -7,15 +7,17 @@ a compiled form of its own, by eager operators.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import labcore as torch
-from labcore.graph import GraphModule
+from labcore.graph import GraphModule, Node
 
 from ._inputs import example_inputs
 from ._recording import original
+from ._regions import SIGNS
 
 SIZE = 4  # elements of an example that nobody gave
 
@@ -38,6 +40,35 @@ class Fused:
         if not self.inputs:
             self.inputs = [a.clone() if isinstance(a, torch.Tensor) else a for a in args]
         return run_by_operators(self.module, self.phase)(args)
+
+
+def spelled_out(node: Node, name: Callable[[Node], str]) -> str:
+    """A node as a person would write it: "x * w", "sin(mul)"; others go by their `name`."""
+    if node.op != "call_function":
+        return name(node)
+    args = [_argument(value, name) for value in (*node.args, *node.kwargs.values())]
+    sign = SIGNS.get(node.target.name)
+    if sign and len(args) == 2:
+        return f"{args[0]} {sign} {args[1]}"
+    return f"{node.target.name}({', '.join(args)})"
+
+
+def _argument(value: Any, name: Callable[[Node], str]) -> str:
+    if isinstance(value, Node):
+        return name(value)
+    if isinstance(value, (tuple, list)):
+        inside = ", ".join(_argument(item, name) for item in value)
+        return f"({inside}{',' if len(value) == 1 else ''})"
+    return str(value)
+
+
+def renamed(told: Any, names: Mapping[str, str]) -> Any:
+    """The user's names for the placeholders, in every text of some JSON."""
+    if isinstance(told, str):
+        return re.sub(r"\bprimals_\d+\b", lambda m: names.get(m[0], m[0]), told)
+    if isinstance(told, dict):
+        return {key: renamed(value, names) for key, value in told.items()}
+    return [renamed(value, names) for value in told] if isinstance(told, list) else told
 
 
 def fused_graphs(fn: Callable[..., Any], args: tuple[Any, ...]) -> list[Fused]:

@@ -12,7 +12,7 @@ know.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +31,9 @@ from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 from .verdicts import Verdict
 
 
-def lower(graph: Graph, fuse: bool = True, options: FusionOptions = DEFAULT) -> Program:
+def lower(
+    graph: Graph, fuse: bool | Collection[str] = True, options: FusionOptions = DEFAULT
+) -> Program:
     """Lower a graph. Raises LoweringError for a graph that an earlier pass should have cleaned."""
     return Lowering(graph, fuse, options).run()
 
@@ -43,7 +45,9 @@ class LoweringError(AssertionError):
 class Lowering:
     """One lowering. `values` has what each graph node is, `node` is being lowered."""
 
-    def __init__(self, graph: Graph, fuse: bool, options: FusionOptions) -> None:
+    def __init__(
+        self, graph: Graph, fuse: bool | Collection[str], options: FusionOptions
+    ) -> None:
         self.graph, self.fuse, self.options = graph, fuse, options
         self.program = Program(seen=graph.values_seen)
         self.values: dict[GraphNode, Any] = {}
@@ -89,8 +93,9 @@ class Lowering:
         with interpreting(self):
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
+            inlines = self.fuse is True or (self.fuse and node.name in self.fuse)
             why = realize.reason_to_realize(
-                node, value, node in self.outputs, self.fuse, self.options.materialize
+                node, value, node in self.outputs, bool(inlines), self.options.materialize
             )
             if why is None and realize.read_by_call(node, has_loops):
                 why = realize.EXTERN

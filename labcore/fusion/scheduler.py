@@ -85,19 +85,30 @@ def schedule(
     earlier, users = dependencies(nodes), users_of(nodes)
     groups, tried = [Group.of(n) for n in nodes], list[Verdict]()
     if fuse:
-        groups, tried = _Fusing(groups, earlier, users, priority, options).run()
+        fusing = Fusing(groups, earlier, users, priority, options)
+        groups, tried = fusing.run(), [trial.verdict for trial in fusing.tried]
     ordered = in_order(groups, earlier)
     into = written_over(ordered, users, new_contents or {}) if fuse else {}
     buffers = dict(program.buffers)
     for name, dead in into.items():
         buffers[name] = replace(buffers[name], storage=buffers[dead].storage)
-    steps = [_step(group, buffers, users) for group in ordered]
+    steps = [step_of(group, buffers, users) for group in ordered]
     return Schedule(program, steps, buffers, [*program.decisions, *tried], options)
 
 
-class _Fusing:
+@dataclass(frozen=True)
+class Trial:
+    """Two groups that were judged, and what they became if they were fused."""
+
+    a: Group
+    b: Group
+    verdict: Verdict
+    fused: Group | None
+
+
+class Fusing:
     """`sharing` has the groups that use each buffer, in program order; `waiting` the pairs whose
-    turn is still to come."""
+    turn is still to come, and `tried` those that have been judged, in that order."""
 
     def __init__(
         self, groups: list[Group], earlier: Earlier, users: Users, priority: Priority,
@@ -108,14 +119,14 @@ class _Fusing:
         self.groups = dict.fromkeys(groups)
         self.waiting: list[tuple[Any, int, Group, Group]] = []
         self.turn = count()
+        self.tried: list[Trial] = []
         self.sharing: dict[str, list[Group]] = {}
         for group in groups:
             for buffer in group.touched:
                 self.sharing.setdefault(buffer, []).append(group)
 
-    def run(self) -> tuple[list[Group], list[Verdict]]:
-        """The groups that remain, and the verdicts in the order in which they were reached."""
-        tried = []
+    def run(self) -> list[Group]:
+        """The groups that remain."""
         for group in self.groups:
             self._offer(group, [g for g in self._neighbours(group) if _first(g) > _first(group)])
         while self.waiting:
@@ -125,12 +136,12 @@ class _Fusing:
             verdict = judge(a, b, self.users, self.options)
             if verdict.ok:
                 verdict = node_between(a, b, self.order) or verdict
-            tried.append(verdict)
-            if verdict.ok:
-                fused = Pair(a, b, self.users).merged
+            fused = Pair(a, b, self.users).merged if verdict.ok else None
+            self.tried.append(Trial(a, b, verdict, fused))
+            if fused is not None:
                 self._replace(a, b, fused)
                 self._offer(fused, self._neighbours(fused))
-        return list(self.groups), tried
+        return list(self.groups)
 
     def _neighbours(self, group: Group) -> list[Group]:
         """The groups nearest to it among those that use a buffer that it uses."""
@@ -177,7 +188,7 @@ def _distance(a: Group, b: Group) -> int:
     return max(b.nodes[-1].order - a.nodes[0].order, a.nodes[-1].order - b.nodes[0].order)
 
 
-def _step(group: Group, buffers: dict[str, Buffer], users: Users) -> Nest | Extern:
+def step_of(group: Group, buffers: dict[str, Buffer], users: Users) -> Nest | Extern:
     if group.extern is not None:
         return group.extern
     inside = set(group.nodes)

@@ -10,7 +10,7 @@ them; on CPU it joins the loops around row reductions in a later step, outer loo
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .deps import Access, Group, Node, show_sizes, show_space, unify
@@ -23,7 +23,9 @@ Users = Mapping[str, set[Node]]
 
 @dataclass(frozen=True)
 class Verdict:
-    """One decision about `first` and `second`; `saved` is in bytes."""
+    """One decision about `first` and `second`; `saved` is in bytes, `refused_by` the name of the
+    rule of `RULES` that said no.
+    """
 
     first: str
     second: str
@@ -32,6 +34,7 @@ class Verdict:
     detail: str = ""
     saved: Expr = Expr()
     flip: str = ""
+    refused_by: str = ""
 
     def __str__(self) -> str:
         gain = f" (saves {self.saved} bytes)" if self.saved.terms else ""
@@ -131,7 +134,7 @@ def judge(a: Group, b: Group, users: Users, options: FusionOptions = DEFAULT) ->
     for rule in RULES:
         verdict = rule(pair)
         if verdict is not None:
-            return verdict
+            return replace(verdict, refused_by=rule.__name__)
     return _yes(pair)
 
 
@@ -301,6 +304,7 @@ def node_between(a: Group, b: Group, order: Order) -> Verdict | None:
         "a node lies between",
         f"{third.names} needs {first.names} and feeds {last.names}.",
         flip=f"{third.names} joined one of them first",
+        refused_by="node_between",
     )
 
 

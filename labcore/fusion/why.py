@@ -22,11 +22,11 @@ def why_not(schedule: Schedule, first: str, second: str) -> Verdict:
     A node that has no loops of its own is answered for by a node that computes it. Raises KeyError
     for a name that no step of the schedule has.
     """
-    return _Court(schedule).verdict(first, second)
+    return Court(schedule).verdict(first, second)
 
 
-class _Court:
-    """The schedule's groups as the scheduler left them."""
+class Court:
+    """The schedule's groups as the scheduler left them, to be asked about many pairs."""
 
     def __init__(self, schedule: Schedule) -> None:
         self.schedule = schedule

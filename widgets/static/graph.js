@@ -4,7 +4,7 @@
 
 import { h, put, s } from "./dom.js";
 
-const [COLUMN, WIDTH] = [112, 104];
+const WIDTH = 104;
 const ROOM = 15; // characters in a node
 
 /** Layered layout: {name: {row, col}}. A row is the longest path from an input, an input sits just
@@ -42,14 +42,16 @@ function nearest(node, at, isTaken, most, cols) {
   return best;
 }
 
-/** `pick(node | null)` is told which node is pointed at. */
-export function graphPicture(nodes, label, pick = () => {}) {
+/** `pick(node | null)` is told which node is pointed at, `air` is what lies between nodes;
+ *  `at(name)` is the box of a node. */
+export function graphPicture(nodes, label, { pick = () => {}, air = 8 } = {}) {
   const place = layered(nodes);
   const rows = Math.max(0, ...Object.values(place).map((p) => p.row)) + 1;
   const cols = Math.max(1, ...Object.values(place).map((p) => p.col + 1));
-  const [step, height] = rows > 9 ? [34, 22] : [46, 26];
-  const at = (name) => ({ x: place[name].col * COLUMN + 4, y: place[name].row * step + 2 });
-  const size = { width: cols * COLUMN, height: (rows - 1) * step + height + 4 };
+  const [low, height] = rows > 9 ? [12, 22] : [20, 26];
+  const [column, step] = [WIDTH + air, height + Math.max(low, air)];
+  const at = (name) => ({ x: place[name].col * column + 4, y: place[name].row * step + 2 });
+  const size = { width: cols * column, height: (rows - 1) * step + height + 4 };
   const edges = nodes.flatMap((n) =>
     n.args.map((a) => edge(at(a), at(n.name), step, height, a, n)),
   );
@@ -61,7 +63,11 @@ export function graphPicture(nodes, label, pick = () => {}) {
     edges,
     marks,
   );
-  return { root: h("div", { class: "lab-graph-room" }, root), marks, edges };
+  const box = (name) => {
+    const { x: left, y: top } = at(name);
+    return { left, top, width: WIDTH, height, x: left + WIDTH / 2, y: top + height / 2 };
+  };
+  return { root: h("div", { class: "lab-graph-room" }, root), marks, edges, at: box };
 }
 
 /** Down the source's own column, which the layout kept free, then across just above the target. */

@@ -23,7 +23,7 @@ export function regionCard(trace, region, words, pick, form) {
     kernels: words.some("n_kernels", region.kernels.length),
   });
   const label = words("graph_label", { id: region.id, ops: ops.join(", ") });
-  const drawn = ops.length ? graphPicture(region.nodes, label, pick).root : null;
+  const drawn = ops.length ? graphPicture(region.nodes, label, { pick }).root : null;
   const listing = bytecode(trace, region, words, pick);
   const forms = segmented("form", words("form_of"), names(words), form.value, (value) =>
     form.pick(value),

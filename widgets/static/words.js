@@ -3,6 +3,7 @@
 // it is.
 
 import { BODIES_WORDS } from "./words_bodies.js";
+import { COURT_WORDS } from "./words_court.js";
 import { MAP_WORDS } from "./words_map.js";
 import { MATRIX_WORDS } from "./words_matrix.js";
 import { SAVE_WORDS } from "./words_save.js";
@@ -13,6 +14,7 @@ const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
   ...BODIES_WORDS,
+  ...COURT_WORDS,
   ...MAP_WORDS,
   ...SAVE_WORDS,
   ...STEPPER_WORDS,
@@ -127,6 +129,7 @@ export function tongue(language) {
     return row[column].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
   };
   words.some = (key, count) => words(count === 1 ? `${key}_one` : key, { count });
+  words.has = (key) => key in WORDS;
   words.gap = column === 1 ? "" : " "; // between sentences
   words.language = column === 1 ? "zh-Hans" : "en";
   return words;
