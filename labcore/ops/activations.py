@@ -15,7 +15,7 @@ from ..dtypes import dtype as DType
 from . import composites, factories, pointwise, random, reductions  # noqa: F401  their parts
 from .derivatives import derivative, meta_of
 from .op import Table
-from .parts import check_float, composite, decomposed
+from .parts import check_float, check_no_bool, composite, decomposed
 from .reductions import wrap_dim
 
 ops = Table()
@@ -131,7 +131,7 @@ def _softplus_rule(grad: Any, input: Any, beta: float, threshold: float) -> Any:
 @decomposed("F", "log_sigmoid_cpu")
 def logsigmoid(input: Any) -> Any:
     tail = ops.log1p(ops.exp(ops.neg(ops.abs(input))))
-    return ops.sub(ops.clamp(input, None, 0), tail)
+    return ops.contiguous(ops.sub(ops.clamp(input, None, 0), tail))
 
 
 @composite("F", "mish_cpu")
@@ -219,6 +219,10 @@ def hardswish(input: Any) -> Any:
 
 @composite("F")
 def threshold(input: Any, threshold: float, value: float) -> Any:
+    type_ = meta_of(input).dtype
+    check_no_bool("threshold_cpu", type_)
+    if not type_.is_floating_point:
+        threshold, value = int(threshold), int(value)
     return ops.where(ops.le(input, threshold), value, input)
 
 
@@ -269,9 +273,13 @@ def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
     if not training or p == 0:
         return input
-    if p == 1:
-        return ops.mul(input, 0.0)
     meta = meta_of(input)
+    if p == 1:
+        return ops.mul(input, ops.zeros((), meta.dtype))
+    if not meta.dtype.is_floating_point:
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {meta.dtype.title}"
+        )
     kept = ops.ge(ops.rand(meta.shape, meta.dtype), p)
     return ops.mul(input, ops.mul(ops.to(kept, meta.dtype), 1 / (1 - p)))
 

@@ -98,6 +98,11 @@ def _check_convolution(
             f"input{shape} to have {weight.shape[1] * groups} channels, but got "
             f"{input.shape[1]} channels instead"
         )
+    if weight.shape[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {list(weight.shape)} instead"
+        )
     if weight.shape[0] % groups:
         raise RuntimeError(
             f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "

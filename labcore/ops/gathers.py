@@ -107,7 +107,7 @@ def _scatter_meta(input: TensorMeta, dim: int, index: TensorMeta, src: Any) -> T
     _check_index("scatter", input, dim, index, src)
     if isinstance(src, TensorMeta) and src.dtype is not input.dtype:
         raise RuntimeError("scatter(): Expected self.dtype to be equal to src.dtype")
-    return TensorMeta(input.shape, dense_strides(input), input.dtype)
+    return TensorMeta.contiguous(input.shape, input.dtype)
 
 
 def _scattering(write: Callable[[ndarray, tuple, Any], None]) -> Callable[..., ndarray]:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from .. import dtypes
-from ..graph import TensorMeta
+from ..graph import TensorMeta, same_shape
 from . import activations, shapes, statistics  # noqa: F401  their parts
 from .arrays import ndarray
 from .derivatives import derivative, meta_of
@@ -121,6 +121,8 @@ def _size(tensor: Any) -> str:
 
 @composite("F")
 def kl_div(input: Any, target: Any, reduction: str = "mean", log_target: bool = False) -> Any:
+    if not all(meta_of(tensor).dtype.is_floating_point for tensor in (input, target)):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
     if log_target:
         loss = ops.mul(ops.exp(target), ops.sub(target, input))
     else:
@@ -162,6 +164,9 @@ def gaussian_nll_loss(
     eps: float = 1e-6,
     reduction: str = "mean",
 ) -> Any:
+    if not meta_of(var).dtype.is_floating_point:
+        name = {dtypes.int64: "long int", dtypes.int32: "int"}.get(meta_of(var).dtype, "bool")
+        raise RuntimeError(f"result type Float can't be cast to the desired output type {name}")
     floor = ops.add(var, ops._stop_gradient(ops.sub(ops.clamp(var, eps), var)))
     loss = ops.mul(
         ops.add(ops.log(floor), ops.div(ops.square(ops.sub(input, target)), floor)), 0.5
@@ -260,6 +265,11 @@ def cross_entropy(
     """Of logits (classes in axis 1) and class numbers, or class probabilities of the same shape."""
     meta, given = meta_of(input), meta_of(target)
     axis = min(1, meta.ndim - 1)
+    if same_shape(meta.shape, given.shape) and not given.dtype.is_floating_point:
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            f"{given.dtype.title}"
+        )
     scores = ops.log_softmax(input, axis)
     if given.dtype.is_floating_point:
         return _soft_targets(scores, target, weight, axis, reduction, label_smoothing)
@@ -274,7 +284,7 @@ def _soft_targets(
     shape = meta_of(scores).shape
     count = shape[axis]
     if smoothing:
-        target = ops.add(ops.mul(target, 1 - smoothing), smoothing / count)
+        target = ops.add(ops.mul(target, 1 - smoothing), smoothing / max(count, 1))
     if weight is not None:
         scores = ops.mul(scores, ops.view(weight, (-1, *[1] * (len(shape) - axis - 1))))
     loss = ops.neg(ops.sum(ops.mul(scores, target), axis))

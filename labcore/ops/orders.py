@@ -119,7 +119,7 @@ _along("_argtopk", _argtopk, _argtopk_meta)
 def _cumsum_meta(input: TensorMeta, dim: int, dtype: DType | None = None) -> TensorMeta:
     wrap_dim(dim, input.ndim)
     natural = input.dtype if input.dtype.is_floating_point else dtypes.int64
-    return TensorMeta(input.shape, dense_strides(input), dtype or natural)
+    return TensorMeta.contiguous(input.shape, dtype or natural)
 
 
 def _running(fold: np.ufunc) -> Callable[..., ndarray]:
@@ -225,7 +225,7 @@ def count_nonzero(input: Any, dim: Any = None) -> Any:
 def _log_running_meta(input: TensorMeta, dim: int) -> TensorMeta:
     check_float("logcumsumexp_out_cpu", input.dtype)
     wrap_dim(dim, input.ndim)
-    return _same(input, dim)
+    return TensorMeta.contiguous(input.shape, input.dtype)
 
 
 _along("logcumsumexp", lambda input, dim: np.logaddexp.accumulate(input, dim), _log_running_meta)

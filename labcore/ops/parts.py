@@ -16,11 +16,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
-from ..dtypes import dtype
+from ..dtypes import bool as BOOL, dtype
 from ..graph import TensorMeta
 from . import arrays
 from .derivatives import meta_of
@@ -108,7 +108,18 @@ def of_floats(function: Callable, kernel: str) -> Callable:
 def check_float(kernel: str, type_: dtype) -> None:
     """Raises NotImplementedError, in the name of PyTorch's kernel, unless it is a float type."""
     if not type_.is_floating_point:
-        raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_.title}'")
+        no_kernel(kernel, type_)
+
+
+def check_no_bool(kernel: str, type_: dtype) -> None:
+    """Raises NotImplementedError, in the name of PyTorch's kernel, for bool."""
+    if type_ is BOOL:
+        no_kernel(kernel, type_)
+
+
+def no_kernel(kernel: str, type_: dtype) -> NoReturn:
+    """Raises NotImplementedError: PyTorch has no such kernel for the type."""
+    raise NotImplementedError(f"\"{kernel}\" not implemented for '{type_.title}'")
 
 
 def _interpreted(function: Callable) -> tuple[Callable, Callable]:

@@ -208,6 +208,8 @@ _POW = Rule(check=_check_pow)
 
 def _pow_meta(input: Any, exponent: Any) -> TensorMeta:
     out = _POW.meta(input, exponent)
+    if not isinstance(input, TensorMeta):  # PyTorch lays out powers of a number anew
+        return TensorMeta.contiguous(out.shape, out.dtype)
     return out if isinstance(exponent, TensorMeta) else _of_one(out, input)
 
 
@@ -273,7 +275,15 @@ def _where_kernel(condition: ndarray, input: Any, other: Any) -> ndarray:
 _where = naming("where", _where_meta)
 register("where", "pointwise", _where_kernel, _where)
 
-_CLAMP = Rule(check=missing("clamp_scalar_cpu", dtypes.bool))
+_CLAMP = Rule()
+
+
+def _check_clamp(common: dtypes.dtype, bounds: list[Any]) -> None:
+    """Bools have a larger and a smaller one, but nothing between."""
+    of_tensors = isinstance(bounds[0], TensorMeta)
+    if common is dtypes.bool and not (of_tensors and len(bounds) == 1):
+        kernel = "clamp_cpu" if of_tensors else "clamp_scalar_cpu"
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
 
 
 def _clamp_meta(input: TensorMeta, min: Any = None, max: Any = None) -> TensorMeta:
@@ -286,6 +296,7 @@ def _clamp_meta(input: TensorMeta, min: Any = None, max: Any = None) -> TensorMe
             "or two numbers"
         )
     out = _CLAMP.meta(input, *bounds)
+    _check_clamp(out.dtype, bounds)
     return out if isinstance(bounds[0], TensorMeta) else _of_one(out, input)
 
 

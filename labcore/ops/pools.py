@@ -11,10 +11,13 @@ from collections.abc import Sequence
 from math import inf
 from typing import Any
 
+import numpy as np
+
+from .. import dtypes
 from . import orders, reductions  # noqa: F401  their parts
 from .derivatives import derivative, meta_of as facts
 from .op import Table
-from .parts import composite, decomposed
+from .parts import check_no_bool, composite, decomposed, no_kernel
 from .windows import Ints, each, windows
 
 ops = Table()
@@ -58,13 +61,41 @@ def _max_windows(
     input: Any, space: int, size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool
 ) -> tuple[Any, list[int]]:
     """All windows, and how much was put around the input."""
-    shape = _pooled(f"max_pool{space}d", input, space)
+    shape, type_ = _pooled(f"max_pool{space}d", input, space), facts(input).dtype
     size, dilation = each(size, space), each(dilation, space)
     stride = size if stride is None or stride == () else each(stride, space)
     sides = _pool_sides(shape, size, stride, each(padding, space), dilation, ceil_mode)
+    _check_left(input, sides, size, stride, dilation)
     if any(sides):
-        input = ops._pad(input, tuple(sides), -inf)
+        least = -inf if type_.is_floating_point else int(np.iinfo(type_.numpy).min)
+        input = ops._pad(input, tuple(sides), least)
     return windows(input, size, stride, dilation, space), sides
+
+
+def _check_left(
+    input: Any,
+    sides: Sequence[int],
+    size: Sequence[int],
+    stride: Sequence[int],
+    dilation: Sequence[int],
+) -> None:
+    """Raises RuntimeError where not one window fits."""
+    channels, *shape = facts(input).shape[-len(size) - 1 :]
+    around = [before + after for before, after in zip(sides[::2], sides[1::2])][::-1]
+    count = [
+        (n + p - d * (k - 1) - 1) // s + 1
+        for n, p, k, s, d in zip(shape, around, size, stride, dilation)
+    ]
+    if min(count) > 0:
+        return
+    flat = [1] * (2 - len(size))
+    given, found = (
+        "x".join(map(str, (channels, *flat, *(max(n, 0) for n in sizes))))
+        for sizes in (shape, count)
+    )
+    raise RuntimeError(
+        f"Given input size: ({given}). Calculated output size: ({found}). Output size is too small"
+    )
 
 
 def _max_pool(space: int, input: Any, *how: Any) -> Any:
@@ -106,10 +137,14 @@ def _average_pool(
     divisor_override: int | None,
 ) -> Any:
     shape, around = _pooled(f"avg_pool{space}d", input, space), each(padding, space)
+    type_ = facts(input).dtype
+    if not (type_.is_floating_point or type_ is dtypes.int64):
+        no_kernel("avg_pool2d", type_)
     size = each(size, space)
     stride = size if stride is None or stride == () else each(stride, space)
     ones = (1,) * space
     sides = _pool_sides(shape, size, stride, around, ones, ceil_mode)
+    _check_left(input, sides, size, stride, ones)
 
     def total(values: Any, sides: Sequence[int]) -> Any:
         if any(sides):
@@ -131,10 +166,12 @@ def _average_pool(
         else:
             missing = sides
         count = total(ops.ones(shape, facts(input).dtype), missing)
-    return ops.div(total(input, sides), count)
+    if type_.is_floating_point:
+        return ops.div(total(input, sides), count)
+    return ops.to(ops.trunc(ops.div(ops.to(total(input, sides), dtypes.float64), count)), type_)
 
 
-@decomposed("torch F")
+@decomposed("torch F", "max_pool1d_impl")
 def max_pool1d(
     input: Any,
     kernel_size: Ints,
@@ -155,6 +192,7 @@ def max_pool2d(
     dilation: Ints = 1,
     ceil_mode: bool = False,
 ) -> Any:
+    check_no_bool("max_pool2d", facts(input).dtype)
     return _max_pool(2, input, kernel_size, stride, padding, dilation, ceil_mode)
 
 
@@ -201,10 +239,17 @@ def avg_pool2d(
     )
 
 
-@composite("F")
+@composite("F", "adaptive_avg_pool2d")
 def adaptive_avg_pool2d(input: Any, output_size: Any) -> Any:
     """Averages over windows as equal as can be, so many along each axis."""
     shape = _pooled("adaptive_avg_pool2d", input, 2)
+    if 0 in facts(input).shape[-3:]:
+        whole = list(facts(input).shape)
+        raise RuntimeError(
+            "adaptive_avg_pool2d(): Expected input to have non-zero size for non-batch dimensions, "
+            f"but input has sizes {whole} with dimension {max(whole.index(0, -3 + len(whole)), 0)} "
+            "being empty"
+        )
     wanted = [n if w is None else w for n, w in zip(shape, each(output_size, 2))]
     for axis, (n, w) in zip((-2, -1), zip(shape, wanted)):
         parts = [

@@ -14,7 +14,8 @@ from .. import dtypes
 from . import activations, linear as _linear  # noqa: F401  their parts
 from .derivatives import meta_of
 from .op import Table
-from .parts import composite
+from .parts import check_float, check_no_bool, composite
+from .reductions import wrap_dim
 
 ops = Table()
 
@@ -81,7 +82,10 @@ def outer(input: Any, vec2: Any) -> Any:
 
 
 def _plus(input: Any, product: Any, beta: Any, alpha: Any) -> Any:
-    """beta * input + alpha * product; with a beta of 0 nothing of the input, not even a nan."""
+    """beta * input + alpha * product; with a beta of 0 nothing of the input, not even a nan. Among
+    integers the two are integers."""
+    if not meta_of(product).dtype.is_floating_point:
+        beta, alpha = int(beta), int(alpha)
     if alpha != 1:
         product = ops.mul(product, alpha)
     if beta == 0:
@@ -94,6 +98,7 @@ def addmm(input: Any, mat1: Any, mat2: Any, beta: Any = 1, alpha: Any = 1) -> An
     for which, tensor in (("mat1", mat1), ("mat2", mat2)):
         if meta_of(tensor).ndim != 2:
             raise RuntimeError(f"{which} must be a matrix, got {meta_of(tensor).ndim}-D tensor")
+    check_no_bool("addmm_impl_cpu_", meta_of(mat1).dtype)
     return _plus(input, ops.matmul(mat1, mat2), beta, alpha)
 
 
@@ -104,17 +109,31 @@ def addmv(input: Any, mat: Any, vec: Any, beta: Any = 1, alpha: Any = 1) -> Any:
 
 @composite("torch Tensor")
 def baddbmm(input: Any, batch1: Any, batch2: Any, beta: Any = 1, alpha: Any = 1) -> Any:
+    check_no_bool("baddbmm", meta_of(batch1).dtype)
     return _plus(input, ops.bmm(batch1, batch2), beta, alpha)
 
 
 @composite("torch Tensor")
 def addcmul(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
     product = ops.mul(tensor1, tensor2)
+    common = ops.add.meta(meta_of(input), meta_of(product)).dtype
+    check_no_bool("addcmul_cpu_out", common)
+    if not common.is_floating_point:
+        value = int(value)
     return ops.add(input, product if value == 1 else ops.mul(product, value))
 
 
 @composite("torch Tensor")
 def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
+    if not any(meta_of(tensor).dtype.is_floating_point for tensor in (tensor1, tensor2)):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release "
+            "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
+            "behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2)).to"
+            "(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for float "
+            "inputs. The future addcdiv behavior is just the latter implementation: (input + value "
+            "* tensor1 / tensor2), for all dtypes."
+        )
     quotient = ops.div(tensor1, tensor2)
     return ops.add(input, quotient if value == 1 else ops.mul(quotient, value))
 
@@ -122,6 +141,8 @@ def addcdiv(input: Any, tensor1: Any, tensor2: Any, value: Any = 1) -> Any:
 @composite("torch Tensor")
 def lerp(input: Any, end: Any, weight: Any) -> Any:
     """input + weight * (end - input)."""
+    kernel = "lerp_kernel_scalar" if meta_of(weight) is None else "lerp_kernel_tensor"
+    check_float(kernel, meta_of(input).dtype)
     return ops.add(input, ops.mul(ops.sub(end, input), weight))
 
 
@@ -130,9 +151,16 @@ def tensordot(a: Any, b: Any, dims: Any = 2) -> Any:
     """Sums over the last `dims` axes of `a` and the first of `b`, or over the two lists given."""
     first, second = meta_of(a), meta_of(b)
     if isinstance(dims, int):
+        if dims < 0:
+            raise RuntimeError(f"tensordot expects dims >= 0, but got {dims=}")
+        if dims > min(first.ndim, second.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got {dims=}")
         over = list(range(first.ndim - dims, first.ndim)), list(range(dims))
     else:
-        over = [d % first.ndim for d in dims[0]], [d % second.ndim for d in dims[1]]
+        over = (
+            [wrap_dim(d, first.ndim) for d in dims[0]],
+            [wrap_dim(d, second.ndim) for d in dims[1]],
+        )
     left = [d for d in range(first.ndim) if d not in over[0]]
     right = [d for d in range(second.ndim) if d not in over[1]]
     inner = 1
@@ -181,8 +209,10 @@ def scaled_dot_product_attention(
             "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
             f"{len(asked)} key.dim: {len(known)} and value.dim: {len(given)} instead."
         )
+    if not meta_of(query).dtype.is_floating_point:
+        raise RuntimeError(f"expected scalar type Float but found {meta_of(query).dtype.title}")
     if scale is None:
-        scale = 1 / sqrt(asked[-1])
+        scale = 1 / sqrt(asked[-1]) if asked[-1] else 1.0
     if enable_gqa:
         times = asked[-3] // known[-3]
         key, value = ops.repeat_interleave(key, times, -3), ops.repeat_interleave(value, times, -3)

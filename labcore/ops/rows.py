@@ -15,7 +15,6 @@ from .. import dtypes
 from ..graph import TensorMeta
 from . import composites, factories, pointwise  # noqa: F401  their parts
 from .arrays import empty, ndarray
-from .broadcast import dense_strides
 from .derivatives import derivative, meta_of as facts
 from .gathers import INTEGERS, grad_type, indexed
 from .op import Table, register
@@ -70,7 +69,7 @@ def _index_add_meta(
             "source tensor shape must match self tensor shape, excluding the specified dimension. "
             f"Got self.shape = {list(input.shape)} source.shape = {list(source.shape)}"
         )
-    return TensorMeta(input.shape, dense_strides(input), input.dtype)
+    return TensorMeta.contiguous(input.shape, input.dtype)
 
 
 def _index_add_kernel(
@@ -111,6 +110,8 @@ def embedding(input: Any, weight: Any, padding_idx: int | None = None) -> Any:
     table = facts(weight)
     if table.ndim != 2:
         raise RuntimeError("'weight' must be 2-D")
+    if padding_idx is not None and not -table.shape[0] <= padding_idx < table.shape[0]:
+        raise AssertionError("Padding_idx must be within num_embeddings")
     rows = ops.index_select(weight, 0, ops.reshape(input, (-1,)))
     return ops.view(rows, (*facts(input).shape, table.shape[1]))
 
@@ -119,7 +120,7 @@ def _embedding_rule(grad: Any, input: Any, weight_meta: Any, padding_idx: int | 
     if padding_idx is not None:
         padding_idx %= weight_meta.shape[0]
         grad = ops.where(ops.unsqueeze(ops.eq(input, padding_idx), -1), 0.0, grad)
-    rows = ops.reshape(grad, (-1, weight_meta.shape[1]))
+    rows = ops.reshape(grad, (facts(input).numel, weight_meta.shape[1]))
     empty_table = ops.zeros(weight_meta.shape, grad_type(grad))
     return ops.index_add(empty_table, 0, ops.reshape(input, (-1,)), rows)
 
@@ -146,7 +147,8 @@ def repeat_interleave(input: Any, repeats: int, dim: int | None = None) -> Any:
     wide = ops.expand(
         ops.unsqueeze(input, axis + 1), (*shape[: axis + 1], repeats, *shape[axis + 1 :])
     )
-    return ops.reshape(wide, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
+    whole = ops.clone(wide, True)  # also where it could be a view
+    return ops.view(whole, (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :]))
 
 
 @composite("F")
@@ -190,5 +192,5 @@ def masked_fill(input: Any, mask: Any, value: Any) -> Any:
         )
     kept = facts(input).dtype
     filled = ops.full((), value, kept) if not hasattr(value, "meta") else value
-    return ops.where(mask, filled, input)
+    return ops.contiguous(ops.where(mask, filled, input))
 

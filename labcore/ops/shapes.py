@@ -14,8 +14,9 @@ from ..dtypes import dtype as DType
 from . import composites, factories, joining, pointwise, views  # noqa: F401  their parts
 from .derivatives import derivative, meta_of
 from .op import Table
-from .parts import composite, decomposed
+from .parts import check_no_bool, composite, decomposed
 from .reductions import wrap_dim
+from .views import infer_size
 
 ops = Table()
 
@@ -44,8 +45,6 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 @composite("torch Tensor")
 def movedim(input: Any, source: Any, destination: Any) -> Any:
     ndim = meta_of(input).ndim
-    if not ndim:
-        return ops.view(input, ())
     given, wanted = (
         [wrap_dim(d, ndim) for d in ([axes] if isinstance(axes, int) else axes)]
         for axes in (source, destination)
@@ -55,6 +54,8 @@ def movedim(input: Any, source: Any, destination: Any) -> Any:
             "movedim: Invalid source or destination dims: source ("
             f"{given} dims) should contain the same number of dims as destination ({wanted} dims)"
         )
+    if not ndim:
+        return ops.view(input, ())
     order = [d for d in range(ndim) if d not in given]
     for to, axis in sorted(zip(wanted, given)):
         order.insert(to, axis)
@@ -75,12 +76,19 @@ def broadcast_to(input: Any, size: Sequence[int]) -> Any:
 def unflatten(input: Any, dim: int, sizes: Sequence[int]) -> Any:
     shape = meta_of(input).shape
     axis = wrap_dim(dim, len(shape))
+    try:
+        sizes = infer_size(sizes, shape[axis])
+    except RuntimeError:
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {axis} "
+            f"({shape[axis]}) in the input tensor"
+        ) from None
     return ops.view(input, (*shape[:axis], *sizes, *shape[axis + 1 :]))
 
 
 @composite("torch Tensor")
 def ravel(input: Any) -> Any:
-    return ops.reshape(input, (-1,))
+    return ops.reshape(ops.contiguous(input), (-1,))
 
 
 # ---- copies --------------------------------------------------------------------------------------
@@ -125,6 +133,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
     for step, axis in zip(steps, axes):
+        if not shape:
+            raise IndexError(f"Dimension specified as {axis} but tensor has no dimensions")
         size = shape[wrap_dim(axis, len(shape))]
         cut = (size - step) % size if size else 0
         if cut:
@@ -180,6 +190,7 @@ def trace(input: Any) -> Any:
     meta = meta_of(input)
     if meta.ndim != 2:
         raise RuntimeError("trace: expected a matrix, but got tensor with dim " + str(meta.ndim))
+    check_no_bool("trace", meta.dtype)
     on_diagonal = ops.eq(*_beyond_diagonal("trace", input, 0))
     return ops.sum(ops.where(on_diagonal, input, False))
 
@@ -237,16 +248,21 @@ def _share(grad: Any, ours: Any, theirs: Any) -> Any:
 @decomposed("torch Tensor")
 def xlogy(input: Any, other: Any) -> Any:
     """input * log(other); 0 where input is 0, but nan where other is."""
-    if meta_of(other) is None:
-        other = ops.full((), other, meta_of(input).dtype)
+    other = _logarithm_of(input, other)
     product = ops.mul(input, ops.log(other))
     product = ops.where(ops.eq(input, 0), 0.0, product)
     return ops.where(ops.isnan(other), float("nan"), product)
 
 
+def _logarithm_of(input: Any, other: Any) -> Any:
+    """A number as a tensor of the type that its logarithm has beside `input`."""
+    if meta_of(other) is not None:
+        return other
+    return ops.full((), other, ops.div.meta(meta_of(input), other).dtype)
+
+
 def _xlogy_input(grad: Any, input: Any, other: Any) -> Any:
-    if meta_of(other) is None:
-        other = ops.full((), other, meta_of(input).dtype)
+    other = _logarithm_of(input, other)
     nothing = ops.logical_and(ops.eq(input, 0), ops.le(other, 0))
     return ops.mul(grad, ops.where(nothing, 0.0, ops.log(other)))
 

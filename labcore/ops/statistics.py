@@ -188,7 +188,7 @@ def rms_norm(
     if eps is None:
         eps = float(np.finfo(meta_of(input).dtype.numpy).eps)
     size = ops.add(ops.mean(ops.square(input), axes, True), eps)
-    return _scaled(ops.mul(input, ops.rsqrt(size)), weight, None)
+    return ops.contiguous(_scaled(ops.mul(input, ops.rsqrt(size)), weight, None))
 
 
 @composite("torch F", "GroupNormKernelImpl")
@@ -206,6 +206,13 @@ def group_norm(
             "Expected number of channels in input to be divisible by num_groups, but got input of "
             f"shape {list(shape)} and num_groups={num_groups}"
         )
+    for name, given in (("weight", weight), ("bias", bias)):
+        if given is not None and meta_of(given).shape != shape[1:2]:
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, "
+                f"but got {name} of shape {list(meta_of(given).shape)} and input of shape "
+                f"{list(shape)}"
+            )
     size = shape[1] // num_groups
     for n in shape[2:]:
         size *= n
@@ -301,10 +308,23 @@ def norm(
     if power == 1:
         return ops.sum(size, dim, keepdim)
     if power in (inf, -inf):
+        _check_not_empty(power, meta_of(input), dim)
         return (ops.amax if power > 0 else ops.amin)(size, () if dim is None else dim, keepdim)
     if power == 0:
         return ops.sum(ops.to(ops.ne(input, 0), meta_of(input).dtype), dim, keepdim)
     return ops.pow(ops.sum(ops.pow(size, power), dim, keepdim), 1 / power)
+
+
+def _check_not_empty(power: float, meta: Any, dim: Any) -> None:
+    """Raises RuntimeError where there is no largest or smallest."""
+    empty = [axis for axis in reduced_axes(dim, meta.ndim) if not meta.shape[axis]]
+    if empty:
+        whole, part = "an empty tensor because", f"the dimension {empty[0]}because this dimension"
+        raise RuntimeError(
+            f"linalg.vector_norm cannot compute the {power} norm on "
+            f"{whole if dim is None else f'{part} is empty and'} the operation does not have an "
+            "identity"
+        )
 
 
 def _power(p: Any) -> float:

@@ -16,7 +16,7 @@ from ..graph import TensorMeta
 from .arrays import empty, meta_of, ndarray
 from .derivatives import derivative, meta_of as facts
 from .op import Table, naming, register
-from .parts import composite
+from .parts import check_no_bool, composite
 from .reductions import wrap_dim
 from .views import view_op
 
@@ -150,6 +150,9 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
         raise NotImplementedError(f"Unrecognised padding mode {mode}")
     ndim = facts(input).ndim
     _padded_meta(facts(input), pad)  # its errors
+    if mode != "circular":
+        kernel = f"{mode.replace('reflect', 'reflection').replace('replicate', 'replication')}"
+        check_no_bool(f"{kernel}_pad{len(pad) // 2}d", facts(input).dtype)
     for place in range(len(pad) // 2):
         axis, before, after = ndim - 1 - place, pad[2 * place], pad[2 * place + 1]
         size = facts(input).shape[axis]
@@ -159,6 +162,8 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float | N
                 f"but got: padding ({before}, {after}) at dimension {axis} of input "
                 f"{list(facts(input).shape)}"
             )
+        if mode == "circular" and max(before, after) > size:
+            raise RuntimeError("Padding value causes wrapping around more than once.")
         numbers = ops.arange(-before, size + after)
         input = ops.index_select(input, axis, _PLACES[mode](numbers, size))
     return input
