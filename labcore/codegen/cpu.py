@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 
 from .. import dtypes
 from ..fusion.handlers import Name, Printer
-from ..fusion.ir import Expr, is_index, ops, using
+from ..fusion.ir import Expr, is_index, is_place, ops, using
 from ..fusion.nest import Nest, Pass
-from ..fusion.primitives import accumulator, identity
+from ..fusion.primitives import accumulator, addition, identity
 from ..graph import signature
 from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
@@ -138,14 +138,15 @@ class _CpuPrinter(Printer):
             self.parameters[text] = Parameter(self._name(wanted), kind, text, number=True)
         return self.parameters[text].name
 
-    def _text(self, expr: Expr) -> str:
+    def spell_offset(self, expr: Expr) -> str:
         """An offset or a size in the names of the kernel."""
-        symbols = sorted(symbol for symbol in expr.symbols if not is_index(symbol))
+        symbols = sorted(s for s in expr.symbols if not is_index(s) and not is_place(s))
         given = {symbol: self._number(symbol, dtypes.int64) for symbol in symbols}
-        return str(expr.subs({s: Expr.of(name) for s, name in given.items()}))
+        given |= {place: name for place, name in self.places.items() if place in expr.symbols}
+        return str(expr.subs({s: Expr.of(str(name)) for s, name in given.items()}))
 
     def spell_index(self, expr: Expr, dtype: dtypes.dtype) -> str:
-        return f"{dtype.name}({self._text(expr)})"
+        return f"{dtype.name}({self.spell_offset(expr)})"
 
     def read(self, buffer: str, at: Expr) -> str:
         cell = self._cell(buffer, at)
@@ -155,6 +156,13 @@ class _CpuPrinter(Printer):
         if self.nest.homes[buffer] in ("memory", "row"):
             self.put(self.part == "each", f"{self._cell(buffer, at)} = {value}")
         self.held[buffer, at] = value
+
+    def scatter(self, buffer: str, at: Expr, value: Name, add: bool) -> None:
+        cell = self._cell(buffer, at)
+        if add:
+            old = f"bool({cell})" if value.dtype is dtypes.bool else cell
+            value = Name(spelling.spell(addition(value.dtype), [old, value], value.dtype), value.dtype)
+        self.put(self.part == "each", f"{cell} = {value}")
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         total_type = accumulator(kind, value.dtype)
@@ -176,11 +184,11 @@ class _CpuPrinter(Printer):
     def _cell(self, buffer: str, at: Expr) -> str:
         """An element: of a storage, of the output row that is borrowed, or of a row of scratch."""
         if self.nest.homes.get(buffer) != "row":
-            return f"{self.names[self.nest.storage(buffer)]}[{self._text(at)}]"
+            return f"{self.names[self.nest.storage(buffer)]}[{self.spell_offset(at)}]"
         if buffer in self.nest.lends:
-            return f"{self.names[self.nest.storage(self.nest.lends[buffer])]}[{self._text(at)}]"
+            return f"{self.names[self.nest.storage(self.nest.lends[buffer])]}[{self.spell_offset(at)}]"
         row = self._scratch(f"{buffer}_row", self.buffers[buffer].dtype)
-        return f"{row}[{self._text(self.nest.column)}]"
+        return f"{row}[{self.spell_offset(self.nest.column)}]"
 
     def _scratch(self, name: str, dtype: dtypes.dtype) -> str:
         """A row as long as the inner loops, lent by the wrapper."""
@@ -193,8 +201,8 @@ class _CpuPrinter(Printer):
         dtype = self.buffers[buffer].dtype
         total_type = accumulator(kind, dtype)
         if total_type is dtype:
-            return f"{self.names[self.nest.storage(buffer)]}[{self._text(at)}]"
-        return f"{self._scratch(f'{buffer}_total', total_type)}[{self._text(self.nest.column)}]"
+            return f"{self.names[self.nest.storage(buffer)]}[{self.spell_offset(at)}]"
+        return f"{self._scratch(f'{buffer}_total', total_type)}[{self.spell_offset(self.nest.column)}]"
 
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
         """After the inner loop: the sum in the result's type, stored if it leaves the nest."""
@@ -241,7 +249,7 @@ class _CpuPrinter(Printer):
         if not body:
             return []
         for variable, size in reversed(loops):
-            body = [(f"for {variable} in range({self._text(size)}):", ""), *_indented(body, 1)]
+            body = [(f"for {variable} in range({self.spell_offset(size)}):", ""), *_indented(body, 1)]
         return body
 
     def _columns(self) -> list[tuple[str, Expr, str]]:

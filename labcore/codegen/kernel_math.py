@@ -30,6 +30,12 @@ def int64(value: Any) -> Any:
     return np.asarray(value).astype(np.int64)[()]
 
 
+def check_index(index: Any, size: Any) -> None:
+    """Raises IndexError; the call then runs eagerly, which tells what is wrong."""
+    if not 0 <= index < size:
+        raise IndexError("an index is out of range")
+
+
 def relu(a: Any) -> Any:
     return type(a)(0) if a < 0 else a  # a nan passes through, and so does -0.0
 

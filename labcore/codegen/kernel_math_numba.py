@@ -255,7 +255,14 @@ def _integer_pow(base: Any, exponent: Any) -> Any:
     return result
 
 
+@njit(error_model="numpy")
+def _check_index(index: Any, size: Any) -> None:
+    if index < 0 or index >= size:
+        raise IndexError("an index is out of range")
+
+
 IN_KERNELS: dict[str, Any] = {
+    "check_index": _check_index,
     "float32": np.float32,
     "float64": np.float64,
     "int32": np.int32,

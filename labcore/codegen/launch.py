@@ -7,8 +7,8 @@ object file. `runtime/loader.py` makes a launcher into a built-in function of nu
 object itself, at the place that numpy's C interface fixes, and calls the kernel: some 30 ns in all,
 against 500 ns through ctypes and 2,000 ns for asking one array for its address in Python.
 Numbers are converted by CPython's own functions, with their errors.
-Invariant: what is no array, or too few of them, is a TypeError, and a kernel that gave up is a
-SystemError (none should).  Whether dtype, shape and strides are those the kernel was printed for,
+Invariant: what is no array, or too few of them, is a TypeError, and a kernel that gave up met an
+index that does not exist: an IndexError.  Whether dtype, shape and strides are those the kernel was printed for,
 the launcher does not ask: guards have checked the inputs, and the wrapper made the rest. A kernel
 that runs long lets go of the interpreter lock meanwhile; for a short one that would cost more than
 it gives.
@@ -16,7 +16,7 @@ it gives.
 
 from __future__ import annotations
 
-from ..runtime.loader import ARRAY_TYPE, launch_symbol
+from ..runtime.loader import ARRAY_TYPE, INDEX_ERROR, launch_symbol
 
 Launched = tuple[str, str, tuple[str, ...], int]
 
@@ -26,10 +26,12 @@ TYPE = HEADER - 8  # and this is where an object keeps its type
 
 COMMON = f"""
 @{ARRAY_TYPE} = global ptr null
+@{INDEX_ERROR} = global ptr null
 
 declare ptr @PyLong_FromLong(i64)
 declare i32 @PyErr_BadArgument()
-declare void @PyErr_BadInternalCall()
+declare void @PyErr_SetString(ptr, ptr)
+@out.of.range = internal constant [25 x i8] c"an index is out of range\\00"
 declare i32 @PyType_IsSubtype(ptr, ptr)
 declare ptr @PyEval_SaveThread()
 declare void @PyEval_RestoreThread(ptr)
@@ -71,7 +73,8 @@ good:
   %zero = call ptr @PyLong_FromLong(i64 0)
   ret ptr %zero
 failed:
-  call void @PyErr_BadInternalCall()
+  %kind = load ptr, ptr @{index_error}
+  call void @PyErr_SetString(ptr %kind, ptr @out.of.range)
   ret ptr null
 wrong:
   %ignored = call i32 @PyErr_BadArgument()
@@ -139,7 +142,13 @@ def _launcher(name: str, symbol: str, kinds: tuple[str, ...], iterations: int) -
         symbol=f'"{symbol}"', arguments=", ".join(["ptr %nothing", "ptr %error", *given])
     )
     reads = "\n".join(_read(k, kind) for k, kind in enumerate(kinds))
-    text = LAUNCHER.format(launch=launch_symbol(name), count=len(kinds), reads=reads, call=call)
+    text = LAUNCHER.format(
+        launch=launch_symbol(name),
+        count=len(kinds),
+        reads=reads,
+        call=call,
+        index_error=INDEX_ERROR,
+    )
     numbers = any(kind != "array" for kind in kinds)
     return text.replace("\nwrong:", "\n" + RAISED + "wrong:") if numbers else text
 

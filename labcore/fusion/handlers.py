@@ -36,6 +36,11 @@ class Handler:
         """An index or a size as a value."""
         raise NotImplementedError
 
+    def place(self, name: str, value: Any, size: Expr) -> Expr:
+        """A value as an index: `name` stands for it in offsets. Running the body raises IndexError
+        unless it lies in [0, size)."""
+        return Expr.of(name)
+
     def load(self, buffer: str, at: Expr) -> Any:
         raise NotImplementedError
 
@@ -44,6 +49,10 @@ class Handler:
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
         """Combine `value` into the element at `at`."""
+        raise NotImplementedError
+
+    def scatter(self, buffer: str, at: Expr, value: Any, add: bool) -> None:
+        """Store at a place, or add to what is there, turn by turn."""
         raise NotImplementedError
 
 
@@ -70,6 +79,7 @@ class Reads(Quiet):
         self.loads: list[tuple[str, Expr]] = []
         self.stores: list[tuple[str, Expr]] = []
         self.indices: list[Expr] = []
+        self.places: dict[str, Expr] = {}  # the sizes that they must be below
         self.ops = 0
         self.heavy: list[str] = []
 
@@ -81,6 +91,10 @@ class Reads(Quiet):
     def index(self, expr: Expr, dtype: dtypes.dtype) -> None:
         self.indices.append(expr)
 
+    def place(self, name: str, value: Any, size: Expr) -> Expr:
+        self.places[name] = size
+        return Expr.of(name)
+
     def load(self, buffer: str, at: Expr) -> None:
         self.loads.append((buffer, at))
 
@@ -88,6 +102,9 @@ class Reads(Quiet):
         self.stores.append((buffer, at))
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
+        self.stores.append((buffer, at))
+
+    def scatter(self, buffer: str, at: Expr, value: Any, add: bool) -> None:
         self.stores.append((buffer, at))
 
 
@@ -127,6 +144,14 @@ class Dtypes(Handler):
     def reduce(self, buffer: str, at: Expr, kind: str, value: dtypes.dtype) -> None:
         self.store(buffer, at, value)
 
+    def scatter(self, buffer: str, at: Expr, value: dtypes.dtype, add: bool) -> None:
+        self.store(buffer, at, value)
+
+    def place(self, name: str, value: dtypes.dtype, size: Expr) -> Expr:
+        if value not in (dtypes.int64, dtypes.int32):
+            raise TypeError(f"loop body: {name} is an index, but {value.name}")
+        return Expr.of(name)
+
 
 class Name(str):
     """The spelling of a value in a printed kernel, with the value's dtype."""
@@ -155,6 +180,7 @@ class Printer(Handler):
         self.memo: dict[tuple, Name] = {}  # (op, args) -> variable
         self.held: dict[tuple[str, Expr], Name] = {}  # (buffer, offset) -> a value already in hand
         self.varying: set[str] = set()  # variables that change along the inner loop
+        self.places: dict[str, Name] = {}  # indices that are values -> the variables they are in
         self.count = 0
 
     # ---- for the subclass ----
@@ -173,7 +199,7 @@ class Printer(Handler):
         return f"{dtype.name}({expr})"
 
     def read(self, buffer: str, at: Expr) -> str:
-        return f"{self.buffers[buffer].storage}[{at}]"
+        return f"{self.buffers[buffer].storage}[{self.spell_offset(at)}]"
 
     # ---- shared ----
 
@@ -190,10 +216,14 @@ class Printer(Handler):
 
     def _varies(self, part: Any) -> bool:
         if isinstance(part, Expr):
-            return bool(part.symbols & self.inner_vars)
+            return any(s in self.inner_vars or self.moves(s) for s in part.symbols)
         if isinstance(part, tuple):
             return any(map(self._varies, part))
         return isinstance(part, Name) and part in self.varying
+
+    def moves(self, symbol: str) -> bool:
+        """Is it a place that changes along the inner loop?"""
+        return self.places.get(symbol) in self.varying
 
     def next_pass(self) -> None:
         """Forget what lived in the inner loop that just ended."""
@@ -225,6 +255,20 @@ class Printer(Handler):
 
     def index(self, expr: Expr, dtype: dtypes.dtype) -> Name:
         return self.let(("index", expr, dtype.name), self.spell_index(expr, dtype), dtype)
+
+    def place(self, name: str, value: Name, size: Expr) -> Expr:
+        if name not in self.places:
+            self.check(value, size)
+        self.places[name] = value
+        return Expr.of(name)
+
+    def check(self, value: Name, size: Expr) -> None:
+        """The statement that raises unless 0 <= value < size."""
+        self.put(value in self.varying, f"check_index({value}, {self.spell_offset(size)})")
+
+    def spell_offset(self, at: Expr) -> str:
+        """An offset or a size, with the variables that hold its places."""
+        return str(at.subs({s: Expr.of(str(self.places[s])) for s in at.symbols & {*self.places}}))
 
     def load(self, buffer: str, at: Expr) -> Name:
         if (buffer, at) not in self.held:

@@ -24,7 +24,7 @@ from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
 from .nest import Nest
-from .primitives import PRIMITIVES, REDUCTIONS, accumulator, identity
+from .primitives import PRIMITIVES, REDUCTIONS, accumulator, addition, identity
 from .program import Extern, Operand
 from .scheduler import Schedule
 
@@ -87,6 +87,7 @@ class Interpreter(Handler):
         self.nest, self.memory = nest, memory
         self.env: dict[str, Any] = Values(numbers or {})
         self.in_hand: dict[tuple[str, Expr], Number] = {}
+        self.moving: set[str] = set()  # places that change along the inner loop
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
         self.part, self.pass_number = "each", 0
         self.met: dict[tuple[str, Expr], int] = {}
@@ -114,10 +115,19 @@ class Interpreter(Handler):
     def index(self, expr: Expr, dtype: dtypes.dtype) -> Number:
         return Number(rounded(expr.value(self.env), dtype), dtype, self.nest.varies(expr))
 
+    def place(self, name: str, value: Number, size: Expr) -> Expr:
+        if not 0 <= value.value < size.value(self.env):
+            raise IndexError(f"index {value.value} is out of range: the size is {size}")
+        self.env[name] = value.value
+        if value.varies:
+            self.moving.add(name)
+        return Expr.of(name)
+
     def load(self, buffer: str, at: Expr) -> Number:
         if (buffer, at) not in self.in_hand:
             dtype = self.nest.buffers_by_name[buffer].dtype
-            self.in_hand[buffer, at] = Number(self._read(buffer, at), dtype, self.nest.varies(at))
+            varies = self.nest.varies(at) or not self.moving.isdisjoint(at.symbols)
+            self.in_hand[buffer, at] = Number(self._read(buffer, at), dtype, varies)
         return self.in_hand[buffer, at]
 
     def _read(self, buffer: str, at: Expr) -> Any:
@@ -153,6 +163,14 @@ class Interpreter(Handler):
             cells, place = self.memory[self.nest.storage(buffer)], at.value(self.env)
             cells[place] = combine(cells[place], value.value)
             self._count("folds", buffer, 2)
+
+    def scatter(self, buffer: str, at: Expr, value: Number, add: bool) -> None:
+        dtype = self.nest.buffers_by_name[buffer].dtype
+        if add:
+            self._count("folds", buffer)
+            old = self.memory[self.nest.storage(buffer)][at.value(self.env)]
+            value = self.op(addition(dtype), Number(old, dtype, True), value)
+        self._write(buffer, at, value.value)
 
     def _count(self, table: str, buffer: str, times: int = 1) -> None:
         self.counts[table][buffer] = self.counts[table].get(buffer, 0) + times

@@ -6,9 +6,10 @@ at that moment decides what running the body means: show it, count it, interpret
 and writes, print a kernel.
 Invariant: every access is a (buffer name, offset) pair; the offset is one polynomial over index
 variables (i0, i1, ...) and size symbols in a canonical form, so two accesses are the same exactly
-when they compare equal.
+when they compare equal. An index that is a value (`x[index]`) is a place: a symbol j0, j1, ... that
+the body has `ops.place` name before it is used.
 Inductor has the same idea with sympy expressions, plus what is left out here: division and modulo
-in offsets (a reshape that would need them realizes instead), indirect loads, masked bodies, scans.
+in offsets (a reshape that would need them realizes instead) and masked bodies.
 """
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..shapes import Expr as Expr, is_index as is_index
-from .primitives import PRIMITIVES
+from .primitives import PRIMITIVES, REDUCTIONS
 
 if TYPE_CHECKING:
     from ..graph import Node as GraphNode
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
 def index(k: int) -> Expr:
     """The k-th loop variable."""
     return Expr.of(f"i{k}")
+
+
+def is_place(symbol: str) -> bool:
+    """Is it an index that is a value?"""
+    return symbol[0] == "j" and symbol[1:].isdigit()
 
 
 def product(sizes: Sequence[Expr | int]) -> Expr:
@@ -91,9 +97,11 @@ class Loops:
     """`for idx in sizes: out[where(idx)] (=, += ...) body(idx)`; one Loops makes one buffer.
 
     `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never
-    appear as axes. `kind` is "pointwise", or the reduction: "sum", "amax", "amin". `origin` are the
-    graph nodes it computes, in order, and `title` is the name the user's graph has for the result;
-    `why` says why it has a buffer at all.
+    appear as axes. `kind` is "pointwise", a reduction of the table in `primitives.py`, or "scatter"
+    or "scatter_add", which write at places. `origin` are the graph nodes it computes, in order, and
+    `title` is the name the user's graph has for the result; `why` says why it has a buffer at all.
+    `into` is the version of the storage that it writes into: what it does not write stays. Loops
+    with the same `joins` write parts of one storage that do not overlap.
     """
 
     out: Buffer
@@ -109,17 +117,21 @@ class Loops:
     reordered: bool = (
         False  # the axes are not in the tensor's order: the reduced ones lay between kept ones
     )
+    into: Buffer | None = None
+    joins: str = ""
 
     def run(self, idx: Sequence[Expr]) -> None:
         """Run the body once under the current handler, at the given loop indices."""
         with ops.one_run():
             value = self.body(idx)
-            at = self.where([idx[k] for k in self.kept])
             with ops.source(self.origin[-1] if self.origin else None):
+                at = self.where([idx[k] for k in self.kept])
                 if self.kind == "pointwise":
                     ops.store(self.out.name, at, value)
-                else:
+                elif self.is_reduction:
                     ops.reduce(self.out.name, at, self.kind, value)
+                else:
+                    ops.scatter(self.out.name, at, value, self.kind == "scatter_add")
 
     @property
     def vars(self) -> list[Expr]:
@@ -127,7 +139,7 @@ class Loops:
 
     @property
     def is_reduction(self) -> bool:
-        return self.kind != "pointwise"
+        return self.kind in REDUCTIONS
 
     def __str__(self) -> str:
         from .show import (

@@ -8,7 +8,8 @@ A logical access is one element read or written once. Five tables, each by buffe
     loads, stores   between the nest and memory: the ledger proper
     again           loads that a later pass of the same nest repeats (near by, in L1)
     rows            a row that one pass leaves for a later one of the same nest
-    folds           a column result being accumulated (a load and a store each turn)
+    folds           a column result being accumulated (a load and a store each turn), and what is
+                    read to be added to at a place
 Invariant: `executed` (all five) is what runs; `accesses` (loads + stores) is what students count:
 7N apart, 3N fused. Extern steps count nothing: they move the same data fused or not.
 """
@@ -93,6 +94,7 @@ class Count(Quiet):
         self.rows: Table = {}
         self.folds: Table = {}
         self.in_hand: dict[tuple[str, Expr], bool] = {}
+        self.moving: set[str] = set()  # places that change along the inner loop
         self.met: set[tuple[str, Expr]] = set()
 
     def op(self, name: str, *args: bool) -> bool:
@@ -107,9 +109,14 @@ class Count(Quiet):
     def index(self, expr: Expr, dtype: dtypes.dtype) -> bool:
         return self.nest.varies(expr)
 
+    def place(self, name: str, value: bool, size: Expr) -> Expr:
+        if value:
+            self.moving.add(name)
+        return Expr.of(name)
+
     def load(self, buffer: str, at: Expr) -> bool:
         if (buffer, at) not in self.in_hand:
-            varies = self.nest.varies(at)
+            varies = self.nest.varies(at) or not self.moving.isdisjoint(at.symbols)
             table = self.again if (buffer, at) in self.met else self.loads
             if self.nest.homes.get(buffer) == "row":
                 table = self.rows
@@ -137,6 +144,12 @@ class Count(Quiet):
         elif self.nest.homes[buffer] == "memory":
             self._add(self.stores, buffer, self.nest.rows)
         self._meet(buffer, at, False)
+
+    def scatter(self, buffer: str, at: Expr, value: bool, add: bool) -> None:
+        turns = self.nest.rows * self.nest.columns
+        self._add(self.stores, buffer, turns)
+        if add:
+            self._add(self.folds, buffer, turns)
 
     def next_pass(self) -> None:
         """What varied along the inner loop is no longer in hand."""

@@ -12,17 +12,19 @@ know.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from .. import dtypes
 from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
-from ..ops import Op
+from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
-from . import realize
+from . import lowering_parts as lowering_parts, realize
 from .handlers import Reads
-from .ir import Buffer, Expr, Loops, ops, using
+from .indirect import PlaceNames
+from .ir import Buffer, Expr, Loops, exprs, ops, using
+from .lowering_indexed import READ_AT_PLACES
 from .lowering_pointwise import POINTWISE, NoLoops, Rule
 from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
 from .options import DEFAULT, FusionOptions
@@ -55,6 +57,7 @@ class Lowering:
         self.names = {n.name for n in graph.nodes}
         # (producer, reader) -> bytes of the loads that the reader does not make
         self.inlined: dict[tuple[GraphNode, GraphNode], int] = {}
+        self.place_names = PlaceNames()
         self.node: GraphNode = graph.nodes[0]
 
     def run(self) -> Program:
@@ -97,12 +100,10 @@ class Lowering:
             why = realize.reason_to_realize(
                 node, value, node in self.outputs, bool(inlines), self.options.materialize
             )
-            if why is None and realize.read_by_call(node, has_loops):
-                why = realize.EXTERN
+            if why is None and realize.read_from_memory(node, _needs_memory):
+                why = realize.IN_MEMORY
             if why is not None:
-                value = self.realize(
-                    value, node.name, why, "output" if node in self.outputs else "temp"
-                )
+                value = self.realize(value, node.name, why, self.role)
         self.values[node] = value
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Value:
@@ -155,9 +156,7 @@ class Lowering:
 
     def computed(self, meta: TensorMeta, args: Sequence[Any], fn: Callable[..., Any]) -> Computed:
         """A lazy value of the node being lowered; lazy operands are inlined into it."""
-        for arg in args:
-            if isinstance(arg, Computed) and arg.node is not self.node:
-                self.inline(arg, meta)
+        self.inline_all(args, meta)
         return Computed(meta, tuple(args), fn, self.node)
 
     def extern(self, op: Op, args: tuple, kwargs: dict[str, Any], reason: str) -> Leaf:
@@ -174,18 +173,14 @@ class Lowering:
 
         given, named = stored(args), {k: stored(v) for k, v in kwargs.items()}
         meta = meta_of(op, op.bind(args, kwargs))
-        out = self.buffer(self.node.name, meta, "output" if self.node in self.outputs else "temp")
+        out = self.buffer(self.node.name, meta, self.role)
         self.program.steps.append(Extern(out, self.node, op, given, named, tuple(operands), reason))
         return Leaf(meta, out)
 
     def operand(self, value: Value) -> Operand:
-        if not isinstance(value, Leaf) or value.buffer is None:
-            name = next(
-                (n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input"
-            )
-            value = self.realize(value, name, realize.EXTERN)
-        assert value.buffer is not None
-        return Operand(value.buffer, value.meta.shape, value.meta.stride, value.offset)
+        leaf = self.stored(value)
+        assert leaf.buffer is not None
+        return Operand(leaf.buffer, leaf.meta.shape, leaf.meta.stride, leaf.offset)
 
     # ---- buffers ---------------------------------------------------------------------------------
 
@@ -201,15 +196,73 @@ class Lowering:
                 self.values[node] = leaf
         return leaf
 
-    def buffer(self, wanted: str, meta: TensorMeta, role: str) -> Buffer:
+    def stored(self, value: Value) -> Leaf:
+        """The value in memory, for who cannot compute it."""
+        if isinstance(value, Leaf) and value.buffer is not None:
+            return value
+        name = next(
+            (n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input"
+        )
+        return self.realize(value, name, realize.IN_MEMORY)
+
+    def begin(self, value: Value, meta: TensorMeta) -> tuple[Buffer, Buffer]:
+        """A buffer for the node being lowered, and the version it begins with, a copy of `value`.
+
+        """
+        reused = self._last_read_here(value, meta)
+        if reused is not None:
+            return self.buffer(self.node.name, meta, self.role, reused.storage), reused
+        out = self.buffer(self.node.name, meta, self.role)
+        first = self.buffer(f"{out.name}_start", meta, "temp", storage=out.name)
+        copy = self.typed(value, meta)
+        self.program.steps.append(realize.pointwise_loops(
+            copy, first, origin=realize.origins(copy, self.node), title=first.name,
+            why=realize.WRITTEN))
+        return out, first
+
+    def _last_read_here(self, value: Value, meta: TensorMeta) -> Buffer | None:
+        """The buffer that the value is, if loops made it in this layout and no other operator
+        reads it: nobody sees what is written into it."""
+        if not isinstance(value, Leaf) or value.buffer is None or not value.whole:
+            return None
+        names = {n for n, known in self.values.items() if known is value}
+        users = {user for n in names for user in n.users} - names
+        made = value.buffer.name in {loops.out.name for loops in self.program.loops}
+        alone = made and value.buffer.role == "temp" and users == {self.node}
+        same = exprs(meta.shape), exprs(meta.stride), meta.dtype
+        buffer = value.buffer
+        return buffer if alone and same == (buffer.shape, buffer.strides, buffer.dtype) else None
+
+    def typed(self, value: Any, meta: TensorMeta) -> Computed:
+        """A value or a number in this shape and type."""
+        arg = expanded(value, meta.shape) if isinstance(value, Value) else value
+        return self.computed(meta, [arg], _cast_of(arg, meta.dtype))
+
+    def part(self, value: Value, axis: int, start: Any, end: Any) -> Value:
+        params = {"dim": axis, "start": start, "end": end, "step": 1}
+        return self.view(OPS["slice"], value, params)
+
+    @property
+    def role(self) -> str:
+        """What the result of the node being lowered is."""
+        return "output" if self.node in self.outputs else "temp"
+
+    def buffer(
+        self, wanted: str, meta: TensorMeta, role: str, storage: str | None = None
+    ) -> Buffer:
         """A new buffer under the graph's name, numbered when that is taken."""
         name, number = wanted, 1
         while name in self.program.buffers or (name != wanted and name in self.names):
             name, number = f"{wanted}_{number}", number + 1
         found = self.program.buffers[name] = Buffer.new(
-            name, meta.shape, meta.dtype, role, meta.stride
+            name, meta.shape, meta.dtype, role, meta.stride, storage
         )
         return found
+
+    def inline_all(self, args: Iterable[Any], meta: TensorMeta) -> None:
+        for arg in args:
+            if isinstance(arg, Computed) and arg.node is not self.node:
+                self.inline(arg, meta)
 
     def inline(self, producer: Computed, meta: TensorMeta) -> None:
         """Note that the node being lowered computes `producer` itself, once an element."""
@@ -265,6 +318,14 @@ def has_loops(op: Op) -> bool:
     return op.name in RULES or op.name in POINTWISE
 
 
+def _needs_memory(user: GraphNode, node: GraphNode) -> bool:
+    """Does an operator read this operand by calling a function, or where other values say?"""
+    if not has_loops(user.target):
+        return True
+    bound = user.target.bind(user.args, user.kwargs)
+    return user.target.name in READ_AT_PLACES and bound["input"] is node
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -290,6 +351,8 @@ def _prune(program: Program) -> None:
         )  # advances the generator, read or not
         if step.out.name in needed or drawn:
             needed |= _reads(step)
+            if isinstance(step, Loops) and step.into is not None:
+                needed.add(step.into.name)
             kept.append(step)
     program.steps = kept[::-1]
     for order, step in enumerate(program.steps):

@@ -25,13 +25,9 @@ if TYPE_CHECKING:
 RULES: dict[str, Callable[[Lowering, Op, dict[str, Any]], Value]] = {}
 
 NO_RULE = "it has no lowering to loops"
-BY_KIND = {"indexed": "an index that does not exist must raise, and only the eager operator does",
-           "matmul": "a matrix product is left to BLAS, which no printed loop reaches",
+BY_KIND = {"matmul": "a matrix product is left to BLAS, which no printed loop reaches",
            "random": "random numbers come from the eager generator, in the order of the program"}
 WITHOUT_LOOPS = {
-    "cat": "it joins tensors of different shapes, which is no single loop",
-    "stack": "it joins several tensors, which is no single loop",
-    "flip": "a loop walks forwards, and so do its reads",
     "cumsum": "each element needs the one before it, and loops here are in no order",
     "cumprod": "each element needs the one before it, and loops here are in no order",
     "argmax": "a reduction keeps one value, not a value and its place",
@@ -39,12 +35,8 @@ WITHOUT_LOOPS = {
     "argsort": "an order is no single loop",
     "_argtopk": "an order is no single loop",
     "prod": "it has no reduction",
-    "_pad": "it writes its input into a part of what it makes",
     "_fold_windows": "it adds windows that overlap",
-    "_classes": "a class that does not exist must raise, and only the eager operator does",
-    "_one_hot_classes": "a class that does not exist must raise, and only the eager operator does",
-    "slice_scatter": "it copies its input and then writes a part of the copy",
-    "select_scatter": "it copies its input and then writes a part of the copy"}
+}
 
 
 # ---- reductions ----------------------------------------------------------------------------------

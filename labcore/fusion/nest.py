@@ -20,7 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .deps import Group, Node, must_precede
-from .ir import Buffer, Expr, index, is_index, product
+from .ir import Buffer, Expr, index, is_index, is_place, product
 
 
 @dataclass
@@ -116,7 +116,8 @@ class Nest:
     def symbols(self) -> list[str]:
         """The size symbols a kernel takes."""
         used = [e for n in self.nodes for e in (*n.sizes, *n.indices, *n.offsets)]
-        return sorted({s for e in used for s in e.symbols if not is_index(s)})
+        symbols = {s for e in used for s in e.symbols}
+        return sorted(s for s in symbols if not is_index(s) and not is_place(s))
 
     # ---- how it is decided ----
 
@@ -134,6 +135,7 @@ class Nest:
             out.role == "output"
             or out.name in live_outside
             or self.storage(out.name) != out.name
+            or node.loops.into is not None
             or part == "colred"
         ):
             return "memory"

@@ -232,6 +232,11 @@ def identity(kind: str, dtype: dtypes.dtype) -> Any:
     return -top if kind == "amax" else top - 1
 
 
+def addition(dtype: dtypes.dtype) -> str:
+    """The primitive that adds two values of a type; on bools it is logic."""
+    return "bitwise_or" if dtype is dtypes.bool else "add"
+
+
 def accumulator(kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
     """The type a reduction adds up in: float32 sums in float64, rounded once when complete."""
     return dtypes.float64 if kind == "sum" and dtype is dtypes.float32 else dtype

@@ -145,6 +145,9 @@ class _RaceBody(Printer):
     def index(self, expr: Expr, dtype: dtypes.dtype) -> Name:
         raise NotOneSpace(f"{ops.node} computes with the index itself, which a race does not show")
 
+    def place(self, name: str, value: Name, size: Expr) -> Expr:
+        raise NotOneSpace(f"{ops.node} reads where another value says, and a race reads in order")
+
     def load(self, buffer: str, at: Expr) -> Name:
         if (buffer, at) not in self.held:
             self._check(buffer, at)

@@ -17,7 +17,7 @@ from ..graph import Node as GraphNode, TensorMeta
 from ..ops.sharing import meta_of
 from ..shapes import surely_equal
 from .ir import Buffer, Expr, Loops, exprs
-from .values import Value, full_index, probe
+from .values import Leaf, Value, full_index, probe
 
 MAX_READS = 4  # a value used twice that reads more than this is cheaper to load
 MAX_OPS = 40  # keeps one body at a size that reads and compiles well
@@ -25,7 +25,8 @@ MAX_OPS = 40  # keeps one body at a size that reads and compiles well
 OUTPUT = "it is an output"
 REDUCED = "a reduction is complete only after its last element"
 RESHAPED = "a reshape that merges its axes needs it in memory"
-EXTERN = "an operator without loops reads it"
+IN_MEMORY = "it is read by a call, or where other values say"
+WRITTEN = "it is written in parts, or where other values say"
 
 
 def readers(node: GraphNode) -> int:
@@ -33,8 +34,10 @@ def readers(node: GraphNode) -> int:
     return sum(readers(u) if getattr(u.target, "alias", False) else 1 for u in node.users)
 
 
-def read_by_call(node: GraphNode, has_loops: Callable[[Any], bool]) -> bool:
-    """Does an operator without loops read the node's value, or a view of it?
+def read_from_memory(
+    node: GraphNode, needs_memory: Callable[[GraphNode, GraphNode], bool]
+) -> bool:
+    """Is there an operator for which the node's value, or a view of it, must lie in memory?
 
     Stored now, once, for the value and all its views; later each view would get a buffer.
     """
@@ -43,9 +46,9 @@ def read_by_call(node: GraphNode, has_loops: Callable[[Any], bool]) -> bool:
         if user.op != "call_function":
             continue
         if op.alias or op.compose is not None or op.decompose is not None:
-            if read_by_call(user, has_loops):
+            if read_from_memory(user, needs_memory):
                 return True
-        elif not has_loops(op):
+        elif needs_memory(user, node):
             return True
     return False
 
@@ -104,16 +107,18 @@ def reason_to_realize(
     return None
 
 
-def pointwise_loops(value: Value, out: Buffer, **more: Any) -> Loops:
-    """`out[idx] = value(idx)`, the loops in the order in which the output lies in memory."""
-    shape, strides = value.meta.shape, value.meta.stride
+def pointwise_loops(value: Value, out: Buffer, part: Leaf | None = None, **more: Any) -> Loops:
+    """`out[idx] = value(idx)`, the loops in the order in which the output lies in memory; or only
+    a `part` of it, a view."""
+    shape, strides = value.meta.shape, (value if part is None else part).meta.stride
     # An axis with stride 0 repeats one element: written once.
     axes = _memory_order(
         [k for k, n in enumerate(shape) if n != 1 and (strides[k] or n == 0)], strides
     )
+    where = (out if part is None else part).at
     return Loops(out, exprs([shape[k] for k in axes]), tuple(range(len(axes))), "pointwise",
                  lambda idx: value.run(full_index(idx, axes, len(shape))),
-                 lambda idx: out.at(full_index(idx, axes, len(shape))), **more)
+                 lambda idx: where(full_index(idx, axes, len(shape))), **more)
 
 
 def reduction_loops(
@@ -150,7 +155,7 @@ def reduction_loops(
 
 def _memory_order(axes: list[int], strides: Sequence[int]) -> list[int]:
     """The slowest axis first, so the inner loop walks neighbours. Stride 0 stays in place."""
-    moving = sorted((k for k in axes if strides[k]), key=lambda k: -strides[k])
+    moving = sorted((k for k in axes if strides[k]), key=lambda k: -abs(strides[k]))
     return [moving.pop(0) if strides[k] else k for k in axes]
 
 

@@ -77,6 +77,10 @@ class Show(Handler):
     def index(self, expr: Expr, dtype: dtypes.dtype) -> str:
         return self.let(f"{dtype.name}({expr})")
 
+    def place(self, name: str, value: str, size: Expr) -> Expr:
+        self.out.add(f"{name} = place {value} < {size}")
+        return Expr.of(name)
+
     def load(self, buffer: str, at: Expr) -> str:
         return self.let(f"load {buffer}[{at}]")
 
@@ -85,6 +89,9 @@ class Show(Handler):
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: str) -> None:
         self.out.add(f"{kind} {buffer}[{at}] <- {value}")
+
+    def scatter(self, buffer: str, at: Expr, value: str, add: bool) -> None:
+        self.out.add(f"{'add' if add else 'store'} {buffer}[{at}] {'<-' if add else '='} {value}")
 
 
 def constant(value: Any, dtype: dtypes.dtype) -> str:
@@ -130,7 +137,11 @@ class ShowNest(Printer):
         return Name(constant(value, dtype), dtype)
 
     def read(self, buffer: str, at: Expr) -> str:
-        return f"{'row' if self.nest.homes.get(buffer) == 'row' else 'load'} {buffer}[{at}]"
+        word = "row" if self.nest.homes.get(buffer) == "row" else "load"
+        return f"{word} {buffer}[{self.spell_offset(at)}]"
+
+    def check(self, value: Name, size: Expr) -> None:
+        self.put(value in self.varying, f"check {value} < {size}")
 
     def store(self, buffer: str, at: Expr, value: Name) -> None:
         home = self.nest.homes[buffer]
@@ -145,6 +156,10 @@ class ShowNest(Printer):
             self.put(True, f"{kind} {buffer} <- {value}")
         else:
             self.put(True, f"{kind} {buffer}[{at}] <- {value}")
+
+    def scatter(self, buffer: str, at: Expr, value: Name, add: bool) -> None:
+        word, arrow = ("add", "<-") if add else ("store", "=")
+        self.put(self.part == "each", f"{word} {buffer}[{self.spell_offset(at)}] {arrow} {value}")
 
     def lines(self) -> list[str]:
         out, indent = [], "    "

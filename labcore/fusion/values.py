@@ -24,7 +24,8 @@ from .ir import Buffer, Expr, exprs, index, ops, using
 
 
 class Unlinear(Exception):
-    """A view whose offsets would need division: only a copy of the data can have that shape."""
+    """A view that only data in memory can have: its offsets would need division, or it leaves out
+    what must be looked at."""
 
 
 @dataclass(eq=False)
@@ -53,11 +54,14 @@ class Leaf(Value):
     buffer: Buffer | None
     offset: int = 0
 
-    def run(self, idx: Sequence[Expr]) -> Any:
+    def at(self, idx: Sequence[Expr]) -> Expr:
         steps = (
             i * s for i, s, n in zip(idx, self.meta.stride, self.meta.shape, strict=True) if n != 1
         )
-        at = sum(steps, Expr.of(self.offset))
+        return sum(steps, Expr.of(self.offset))
+
+    def run(self, idx: Sequence[Expr]) -> Any:
+        at = self.at(idx)
         return (
             ops.index(at, dtypes.int64) if self.buffer is None else ops.load(self.buffer.name, at)
         )
@@ -93,18 +97,25 @@ class Computed(Value):
             id(self) not in ops.memo
         ):  # one body runs at one index, so a value used twice is the same twice
             with ops.source(self.node):
-                given = [a.run(idx) if isinstance(a, Value) else a for a in self.args]
-                ops.memo[id(self)] = self.fn(*given)
+                ops.memo[id(self)] = self.compute(idx)
         return ops.memo[id(self)]
+
+    def compute(self, idx: Sequence[Expr]) -> Any:
+        return self.fn(*[a.run(idx) if isinstance(a, Value) else a for a in self.args])
 
     def over(self, op: Op, params: dict[str, Any], done: dict[int, Value]) -> Value:
         if id(self) not in done:
-            args = tuple(a.over(op, params, done) if isinstance(a, Value) else a for a in self.args)
             shape = op.meta(TensorMeta.contiguous(self.meta.shape, self.meta.dtype), **params).shape
-            done[id(self)] = Computed(
-                TensorMeta.contiguous(shape, self.meta.dtype), args, self.fn, self.node
-            )
+            meta = TensorMeta.contiguous(shape, self.meta.dtype)
+            done[id(self)] = self.seen(meta, op, params, done)
         return done[id(self)]
+
+    def seen(
+        self, meta: TensorMeta, op: Op, params: dict[str, Any], done: dict[int, Value]
+    ) -> Computed:
+        """The same computation of arguments seen through the view."""
+        args = tuple(a.over(op, params, done) if isinstance(a, Value) else a for a in self.args)
+        return Computed(meta, args, self.fn, self.node)
 
     def computed(self) -> Iterator[Computed]:
         seen: dict[int, Computed] = {}
@@ -117,6 +128,19 @@ class Computed(Value):
                 todo.append((value, True))
                 todo += [(a, False) for a in value.args if isinstance(a, Computed)]
         return iter(seen.values())
+
+
+def _flipped(meta: TensorMeta, axes: Sequence[int]) -> TensorMeta:
+    stride = tuple(-s if axis in axes else s for axis, s in enumerate(meta.stride))
+    return replace(meta, stride=stride)
+
+
+def _last(meta: TensorMeta, axes: Sequence[int]) -> int:
+    return sum((meta.shape[axis] - 1) * meta.stride[axis] for axis in axes)
+
+
+# A view that only loops have: memory read backwards.
+FLIP = Op("_flipped", "view", _flipped, _flipped, offset=_last)
 
 
 def meta_of(op: Op, params: Mapping[str, Any]) -> TensorMeta:

@@ -247,6 +247,8 @@ def in_place_hazard(pair: Pair) -> Verdict | None:
     for writer in pair.nodes:
         (wrote,) = writer.stores[writer.name]
         for other in pair.nodes:
+            if writer.loops.joins and writer.loops.joins == other.loops.joins:
+                continue
             bad = next((at for at in _touches(other, writer) if at != wrote), None)
             if bad is not None:
                 return pair.no(

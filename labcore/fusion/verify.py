@@ -40,10 +40,15 @@ def _verify_loops(loops: Loops, program: Program, written: set[str]) -> None:
     known = {f"i{k}" for k in range(len(loops.sizes))}
     for name, _ in reads.loads:
         _require(name in written, loops.title, f"reads {name} before it is written")
+    places = {name: size - 1 for name, size in reads.places.items()}
     for name, at in (*reads.loads, *reads.stores):
         stray = {s for s in at.symbols if is_index(s)} - known
         _require(not stray, loops.title, f"uses the index {stray} of a loop it does not have")
-        _require(_inside(at, loops, program.buffers[name]), loops.title, f"leaves {name} at [{at}]")
+        _require(
+            _inside(at.subs(places), loops, program.buffers[name]),
+            loops.title,
+            f"leaves {name} at [{at}]",
+        )
     try:
         with using(Dtypes(program.buffers)):
             loops.run(loops.vars)

@@ -32,7 +32,7 @@ Launcher = Callable[..., int]
 PYTHON_SYMBOLS = (
     "PyLong_FromLong",
     "PyErr_BadArgument",
-    "PyErr_BadInternalCall",
+    "PyErr_SetString",
     "PyErr_Occurred",
     "PyFloat_AsDouble",
     "PyLong_AsLongLong",
@@ -40,7 +40,8 @@ PYTHON_SYMBOLS = (
     "PyEval_SaveThread",
     "PyEval_RestoreThread",
 )
-ARRAY_TYPE = "ndarray_type"  # a variable of the object file: numpy's array type in this process
+# Variables of the object file: numpy's array type in this process, and what a kernel raises.
+ARRAY_TYPE, INDEX_ERROR = "ndarray_type", "index_error"
 METH_FASTCALL = 0x80
 
 _lock = threading.Lock()
@@ -72,10 +73,11 @@ class Code:
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
-        array_type = self._engine.get_global_value_address(ARRAY_TYPE)
-        if not array_type:
-            raise LoadError("the object file was not made by this lab")
-        ctypes.c_void_p.from_address(array_type).value = id(numpy.ndarray)
+        for name, value in ((ARRAY_TYPE, numpy.ndarray), (INDEX_ERROR, IndexError)):
+            variable = self._engine.get_global_value_address(name)
+            if not variable:
+                raise LoadError("the object file was not made by this lab")
+            ctypes.c_void_p.from_address(variable).value = id(value)
         self._methods: list[_MethodDef] = []
 
     def launcher(self, name: str) -> Launcher:

@@ -171,6 +171,11 @@ class RandomGraph:
                 self.reduce,
                 self.factory,
                 self.extern,
+                self.read_at_places,
+                self.write_at_places,
+                self.join,
+                self.write_part,
+                self.surround,
             ]
         )
         made = steps[self.rng.integers(len(steps))]()
@@ -252,6 +257,79 @@ class RandomGraph:
             lambda: ops.arange(4, dtype=dtypes.float32),
             lambda: ops.ones_like(self.pick("f")),
         ][self.rng.integers(3)]()
+
+    # ---- by index, and in parts ----
+
+    def axis(self) -> tuple[Node, int] | None:
+        """A value with elements, and one of its axes."""
+        a = self.pick("f")
+        if a.meta.ndim == 0 or 0 in a.meta.shape:
+            return None
+        return a, int(self.rng.integers(a.meta.ndim))
+
+    def places(self, shape: Sequence[int], size: int) -> Node:
+        """Indices below `size`, computed or read."""
+        count = int(np.prod(shape))
+        numbers = ops.mul(ops.arange(count), int(self.rng.integers(1, 4)))
+        if self.rng.integers(2):
+            numbers = ops.clone(ops.sub(count, numbers))
+        return ops.reshape(ops.remainder(numbers, size), tuple(shape))
+
+    def read_at_places(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        size, count = a.meta.shape[dim], int(self.rng.integers(1, 5))
+        if self.rng.integers(2):
+            return ops.index_select(a, dim, self.places((count,), size))
+        shape = (*a.meta.shape[:dim], count, *a.meta.shape[dim + 1 :])
+        if self.rng.integers(2):
+            return ops.gather(a, dim, self.places(shape, size))
+        at = ops.sub(self.places((2, count), size), size)
+        return ops._index(a, (*(None,) * dim, at)) if a.meta.ndim < 3 else None
+
+    def write_at_places(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        size = a.meta.shape[dim]
+        rows = ops.index_select(a, dim, self.places((3,), size))
+        if self.rng.integers(2):
+            return ops.index_add(a, dim, self.places((3,), size), rows, alpha=2)
+        name = ["scatter", "scatter_add"][self.rng.integers(2)]
+        return getattr(ops, name)(a, dim, self.places(rows.meta.shape, size), ops.tanh(rows))
+
+    def join(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        other = self.choose(UNARY)(ops.tanh(a))
+        return getattr(ops, ["cat", "stack"][self.rng.integers(2)])([a, other, a][:2], dim)
+
+    def write_part(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        size = a.meta.shape[dim]
+        if self.rng.integers(2):
+            at = int(self.rng.integers(size))
+            return ops.select_scatter(a, ops.neg(ops.select(a, dim, at)), dim, at)
+        part = ops.slice(a, dim, 1, size, 2)
+        return ops.slice_scatter(a, ops.sin(part), dim, 1, size, 2)
+
+    def surround(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        if self.rng.integers(2):
+            return ops.flip(a, (dim,))
+        pads = [int(n) for n in self.rng.integers(-1, 3, 2)]
+        return ops._pad(a, tuple(pads), 0.5) if a.meta.shape[-1] + sum(pads) > 0 else None
 
     def extern(self) -> Node | None:
         a = self.pick("f")
