@@ -161,8 +161,10 @@ class _CpuPrinter(Printer):
         cell = self._cell(buffer, at)
         if add:
             old = f"bool({cell})" if value.dtype is dtypes.bool else cell
-            value = Name(spelling.spell(addition(value.dtype), [old, value], value.dtype), value.dtype)
-        self.put(self.part == "each", f"{cell} = {value}")
+            text = spelling.spell(addition(value.dtype), [old, value], value.dtype)
+        else:
+            text = value
+        self.put(self.part == "each", f"{cell} = {text}")
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         total_type = accumulator(kind, value.dtype)
@@ -186,7 +188,8 @@ class _CpuPrinter(Printer):
         if self.nest.homes.get(buffer) != "row":
             return f"{self.names[self.nest.storage(buffer)]}[{self.spell_offset(at)}]"
         if buffer in self.nest.lends:
-            return f"{self.names[self.nest.storage(self.nest.lends[buffer])]}[{self.spell_offset(at)}]"
+            host = self.names[self.nest.storage(self.nest.lends[buffer])]
+            return f"{host}[{self.spell_offset(at)}]"
         row = self._scratch(f"{buffer}_row", self.buffers[buffer].dtype)
         return f"{row}[{self.spell_offset(self.nest.column)}]"
 
@@ -202,7 +205,8 @@ class _CpuPrinter(Printer):
         total_type = accumulator(kind, dtype)
         if total_type is dtype:
             return f"{self.names[self.nest.storage(buffer)]}[{self.spell_offset(at)}]"
-        return f"{self._scratch(f'{buffer}_total', total_type)}[{self.spell_offset(self.nest.column)}]"
+        totals = self._scratch(f"{buffer}_total", total_type)
+        return f"{totals}[{self.spell_offset(self.nest.column)}]"
 
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
         """After the inner loop: the sum in the result's type, stored if it leaves the nest."""
@@ -249,7 +253,8 @@ class _CpuPrinter(Printer):
         if not body:
             return []
         for variable, size in reversed(loops):
-            body = [(f"for {variable} in range({self.spell_offset(size)}):", ""), *_indented(body, 1)]
+            head = f"for {variable} in range({self.spell_offset(size)}):"
+            body = [(head, ""), *_indented(body, 1)]
         return body
 
     def _columns(self) -> list[tuple[str, Expr, str]]:

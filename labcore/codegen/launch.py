@@ -8,10 +8,10 @@ object itself, at the place that numpy's C interface fixes, and calls the kernel
 against 500 ns through ctypes and 2,000 ns for asking one array for its address in Python.
 Numbers are converted by CPython's own functions, with their errors.
 Invariant: what is no array, or too few of them, is a TypeError, and a kernel that gave up met an
-index that does not exist: an IndexError.  Whether dtype, shape and strides are those the kernel was printed for,
-the launcher does not ask: guards have checked the inputs, and the wrapper made the rest. A kernel
-that runs long lets go of the interpreter lock meanwhile; for a short one that would cost more than
-it gives.
+index that does not exist: an IndexError.  Whether dtype, shape and strides are those the kernel was
+printed for, the launcher does not ask: guards have checked the inputs, and the wrapper made the
+rest. A kernel that runs long lets go of the interpreter lock meanwhile; for a short one that would
+cost more than it gives.
 """
 
 from __future__ import annotations

@@ -135,6 +135,9 @@ class _Namer(Handler):
     def reduce(self, buffer: str, at: Expr, kind: str, value: str) -> None:
         return None
 
+    def scatter(self, buffer: str, at: Expr, value: str, add: bool) -> None:
+        return None
+
 
 def questions(nest: Nest) -> list[Body]:
     """The bodies of a nest, in the order in which they run, as the questions they ask."""
@@ -143,7 +146,8 @@ def questions(nest: Nest) -> list[Body]:
     def tell(handler: Handler, word: str, args: tuple[Any, ...], answer: Any) -> None:
         texts = tuple(map(_text, args[1:] if word == "op" else args))
         name = args[0] if word == "op" else word
-        bodies[-1].questions.append(Question(name, _quoted(name, texts), answer or "", ops.node))
+        called = str(answer or "")
+        bodies[-1].questions.append(Question(name, _quoted(name, texts), called, ops.node))
 
     with follow(tell), using(_Namer()):
         for number, step in enumerate(nest.passes):
@@ -160,5 +164,7 @@ def _text(value: Any) -> str:
 
 def _quoted(word: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Names of buffers and reductions are texts; those of values are variables."""
-    quoted = {"load": (0,), "store": (0,), "reduce": (0, 2)}.get(word, ())
+    quoted = {
+        "load": (0,), "store": (0,), "scatter": (0,), "place": (0,), "reduce": (0, 2)
+    }.get(word, ())
     return tuple(f'"{text}"' if k in quoted else text for k, text in enumerate(texts))

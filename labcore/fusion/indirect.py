@@ -3,8 +3,8 @@
 In: memory, and for some of its axes an index that is a value.  Out: `Gathered`, which a body reads;
 `Places`, whose offsets scattering loops write at; `Checked`, a value that must be an index.
 Invariant: a body names each such index by `ops.place` before it uses it, and all of them are looked
-at: a view that leaves elements out is taken of memory, so a wrong index raises as in eager mode. One
-value at one index of the loops has one name in all bodies, so equal places compare equal.
+at: a view that leaves elements out is taken of memory, so a wrong index raises as in eager mode.
+One value at one index of the loops has one name in all bodies, so equal places compare equal.
 Inductor has `indirect_indexing` for it, and assertions that stop the process.
 """
 from __future__ import annotations

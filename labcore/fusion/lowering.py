@@ -100,8 +100,7 @@ class Lowering:
             why = realize.reason_to_realize(
                 node, value, node in self.outputs, bool(inlines), self.options.materialize
             )
-            if why is None and realize.read_from_memory(node, _needs_memory):
-                why = realize.IN_MEMORY
+            why = why or realize.read_from_memory(node, _why_memory)
             if why is not None:
                 value = self.realize(value, node.name, why, self.role)
         self.values[node] = value
@@ -178,7 +177,7 @@ class Lowering:
         return Leaf(meta, out)
 
     def operand(self, value: Value) -> Operand:
-        leaf = self.stored(value)
+        leaf = self.stored(value, realize.EXTERN)
         assert leaf.buffer is not None
         return Operand(leaf.buffer, leaf.meta.shape, leaf.meta.stride, leaf.offset)
 
@@ -196,14 +195,14 @@ class Lowering:
                 self.values[node] = leaf
         return leaf
 
-    def stored(self, value: Value) -> Leaf:
-        """The value in memory, for who cannot compute it."""
+    def stored(self, value: Value, why: str) -> Leaf:
+        """The value in memory."""
         if isinstance(value, Leaf) and value.buffer is not None:
             return value
         name = next(
             (n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input"
         )
-        return self.realize(value, name, realize.IN_MEMORY)
+        return self.realize(value, name, why)
 
     def begin(self, value: Value, meta: TensorMeta) -> tuple[Buffer, Buffer]:
         """A buffer for the node being lowered, and the version it begins with, a copy of `value`.
@@ -318,12 +317,14 @@ def has_loops(op: Op) -> bool:
     return op.name in RULES or op.name in POINTWISE
 
 
-def _needs_memory(user: GraphNode, node: GraphNode) -> bool:
-    """Does an operator read this operand by calling a function, or where other values say?"""
+def _why_memory(user: GraphNode, node: GraphNode) -> str | None:
+    """Why an operator wants this operand in memory, if it does."""
     if not has_loops(user.target):
-        return True
+        return realize.EXTERN
+    if user.target.name not in READ_AT_PLACES:
+        return None
     bound = user.target.bind(user.args, user.kwargs)
-    return user.target.name in READ_AT_PLACES and bound["input"] is node
+    return realize.AT_PLACES if bound["input"] is node else None
 
 
 def _same(value: Any) -> Any:

@@ -66,7 +66,7 @@ def _nothing(*values: Any) -> None:
 def _addressed(lowering: Lowering, value: Value, result: TensorMeta) -> Leaf:
     """The tensor that is read, in memory."""
     _check_indexable(value.meta, result)
-    return lowering.stored(value)
+    return lowering.stored(value, realize.AT_PLACES)
 
 
 def _check_indexable(meta: TensorMeta, result: TensorMeta) -> None:

@@ -137,7 +137,8 @@ def _pad(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
 
 
 def _flip(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
-    meta, dims = meta_of(op, params), params["dims"]
+    meta = meta_of(op, params)
+    dims: Any = params["dims"]
     if not meta.ndim or not isinstance(dims, INTS) and not dims:
         return lowering.typed(params["input"], meta)
     turned = params["input"].over(FLIP, {"axes": reduced_axes(dims, meta.ndim)}, {})

@@ -25,7 +25,8 @@ MAX_OPS = 40  # keeps one body at a size that reads and compiles well
 OUTPUT = "it is an output"
 REDUCED = "a reduction is complete only after its last element"
 RESHAPED = "a reshape that merges its axes needs it in memory"
-IN_MEMORY = "it is read by a call, or where other values say"
+EXTERN = "an operator without loops reads it"
+AT_PLACES = "it is read where other values say"
 WRITTEN = "it is written in parts, or where other values say"
 
 
@@ -35,9 +36,9 @@ def readers(node: GraphNode) -> int:
 
 
 def read_from_memory(
-    node: GraphNode, needs_memory: Callable[[GraphNode, GraphNode], bool]
-) -> bool:
-    """Is there an operator for which the node's value, or a view of it, must lie in memory?
+    node: GraphNode, why_memory: Callable[[GraphNode, GraphNode], str | None]
+) -> str | None:
+    """Why an operator wants the node's value, or a view of it, in memory, if one does.
 
     Stored now, once, for the value and all its views; later each view would get a buffer.
     """
@@ -46,11 +47,12 @@ def read_from_memory(
         if user.op != "call_function":
             continue
         if op.alias or op.compose is not None or op.decompose is not None:
-            if read_from_memory(user, needs_memory):
-                return True
-        elif needs_memory(user, node):
-            return True
-    return False
+            why = read_from_memory(user, why_memory)
+        else:
+            why = why_memory(user, node)
+        if why is not None:
+            return why
+    return None
 
 
 def repeats(node: GraphNode, seen: TensorMeta | None = None) -> tuple[GraphNode, Any] | None:

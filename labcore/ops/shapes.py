@@ -132,6 +132,7 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(steps)}, dims:{len(axes)}"
         )
+    moved = False
     for step, axis in zip(steps, axes):
         if not shape:
             raise IndexError(f"Dimension specified as {axis} but tensor has no dimensions")
@@ -139,8 +140,8 @@ def roll(input: Any, shifts: Any, dims: Any = None) -> Any:
         cut = (size - step) % size if size else 0
         if cut:
             ends = ops.slice(input, axis, cut, size), ops.slice(input, axis, 0, cut)
-            input = ops.cat(list(ends), axis)
-    return ops.clone(input)
+            input, moved = ops.cat(list(ends), axis), True
+    return input if moved else ops.clone(input)
 
 
 @composite("torch Tensor")
