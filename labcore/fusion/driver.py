@@ -11,7 +11,8 @@ from collections.abc import Mapping
 
 from .. import trace
 from ..graph import Graph, verify
-from .ir import Buffer
+from .handlers import Reads
+from .ir import Buffer, Loops, using
 from .lowering import lower
 from .options import DEFAULT, FusionOptions
 from .program import Extern, Program
@@ -40,12 +41,21 @@ def fuse_graph(
 
 
 def _new_contents(program: Program, overwritten: Mapping[str, int | None]) -> dict[str, str]:
-    """Buffer -> the input that it is the new contents of. Not where an operator may still raise:
-    its caller would find an input half written."""
-    if any(isinstance(step, Extern) for step in program.steps):
-        return {}
+    """Buffer -> the input that it is the new contents of. Not where something may still raise: its
+    caller would find an input half written."""
     outputs = {name: program.outputs[k] for name, k in overwritten.items() if k is not None}
+    if outputs and any(map(_may_raise, program.steps)):
+        return {}
     return {out.name: name for name, out in outputs.items() if isinstance(out, Buffer)}
+
+
+def _may_raise(step: Loops | Extern) -> bool:
+    """An operator call may; loops do where they meet an index that does not exist."""
+    if isinstance(step, Extern):
+        return True
+    with using(Reads()) as reads:
+        step.run(step.vars)
+    return bool(reads.places)
 
 
 def summary(before: Schedule, after: Schedule) -> str:

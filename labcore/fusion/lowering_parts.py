@@ -141,7 +141,8 @@ def _flip(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     dims: Any = params["dims"]
     if not meta.ndim or not isinstance(dims, INTS) and not dims:
         return lowering.typed(params["input"], meta)
-    turned = params["input"].over(FLIP, {"axes": reduced_axes(dims, meta.ndim)}, {})
+    axes = reduced_axes(params["dims"], meta.ndim)
+    turned = params["input"].over(FLIP, {"axes": axes}, {})
     return lowering.computed(meta, [turned], lambda value: value)
 
 

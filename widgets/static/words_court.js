@@ -36,6 +36,7 @@ export const COURT_WORDS = {
   fc_card: ["{name}: {code}", "{name}：{code}"],
   fc_rule_extern_operator: ["both have loops", "两者都有循环"],
   fc_rule_too_many_nodes: ["together they are not too many", "合起来不算太多"],
+  fc_rule_too_many_arrays: ["nor are the arrays that they use", "合起来用的数组不算太多"],
   fc_rule_different_spaces: ["they run over the same elements", "它们走过同样的元素"],
   fc_rule_unfinished_reduction: ["no reduction is read before it is complete", "归约完成之前没有人读它"],
   fc_rule_partial_row: ["nobody needs a row that is not complete", "没有人需要尚未完成的一行"],
