@@ -9,12 +9,15 @@ verdict the loops that are left then are counted anew.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
-from labcore.fusion import Extern, Program, lower, schedule, separate
+from labcore.codegen import memory_plan, print_kernel
+from labcore.fusion import Extern, Program, Schedule, lower, schedule, separate
 from labcore.fusion.history import history
 from labcore.fusion.ir import Loops
 from labcore.fusion.ledger import Ledger, ledger
+from labcore.fusion.report import planned
 from labcore.fusion.verdicts import RULES, Verdict
 from labcore.fusion.why import Court
 from labcore.graph import Node
@@ -50,8 +53,9 @@ class CourtRecord:
             "function": function,
             "nodes": self._nodes(),
             "rules": [*(rule.__name__ for rule in RULES), "node_between"],
-            "start": self._state(_groups(self.unfused), ledger(self.before)),
+            "start": self._state(_groups(self.unfused), _made(self.before), ledger(self.before)),
             "events": [*self._lowering(), *self._scheduling()],
+            "memory": {"before": self._memory(self.before), "after": self._memory(self.after)},
             "answers": {
                 key(a, b): self._verdict(self.court.verdict(a, b))
                 for a, b in (pairs if len(names) <= MOST else ())
@@ -113,7 +117,7 @@ class CourtRecord:
         """Operators that their readers compute themselves: no pair is tried for these."""
         decisions = self.program.decisions
         found: list[Json] = []
-        program, total = self.unfused, ledger(self.before)
+        program, plan, total = self.unfused, self.before, ledger(self.before)
         groups = _groups(program)
         for k, verdict in enumerate(decisions):
             a, b = _headed(groups, verdict.first), _headed(groups, verdict.second)
@@ -122,12 +126,13 @@ class CourtRecord:
             if verdict.first not in later and len(decisions) <= MOST_COUNTED:
                 done = [v.first for v in decisions[: k + 1] if v.first not in later]
                 program = lower(self.graph, done)
-                total = ledger(schedule(program, fuse=False))
+                plan = schedule(program, fuse=False)
+                total = ledger(plan)
             groups = _groups(program)
             for early in decisions[: k + 1]:  # computed by some readers already, and still stored
                 if early.first in later or len(decisions) > MOST_COUNTED:
                     _join(groups, early)
-            found.append(told | self._state(groups, total))
+            found.append(told | self._state(groups, _made(plan), total))
         return found
 
     def _scheduling(self) -> list[Json]:
@@ -140,19 +145,31 @@ class CourtRecord:
                 "b": _cards(node.step for node in trial.b.nodes),
             }
             groups = [_cards(node.step for node in group.nodes) for group in moment.groups]
-            found.append(event | self._state(groups, moment.ledger))
+            found.append(event | self._state(groups, moment.stored, moment.ledger))
         return found
 
-    def _state(self, groups: list[list[str]], total: Ledger) -> Json:
-        """The loops that are left, and what they cost."""
+    def _state(self, groups: list[list[str]], stored: list[str], total: Ledger) -> Json:
+        """The loops that are left, what they leave in memory, and what they cost."""
         externs = {extern.node.name for extern in self.after.externs}
         loops = [group for group in groups if group[0] not in externs]
         return {
             "groups": [list(group) for group in groups],
+            "stored": stored,
             "loops": len(loops),
             "accesses": int(total.accesses.value(self.values)),
             "bytes": int(total.bytes.value(self.values)),
         }
+
+    def _memory(self, plan: Schedule) -> Json:
+        """The buffers that a schedule makes, and how long each lies where."""
+        kernels = [print_kernel(nest, number) for number, nest in enumerate(plan.nests)]
+        told = planned("", plan, memory_plan(plan, kernels))
+        steps = [
+            step.title if isinstance(step, Extern) else "+".join(n.title for n in step.nodes)
+            for step in plan.steps
+        ]
+        lives = [asdict(life) for life in told.lives]
+        return {"steps": steps, "lives": lives, "peak": told.peak, "total": told.total}
 
     def _verdict(self, verdict: Verdict) -> Json:
         inlined = any(verdict is decision for decision in self.program.decisions)
@@ -173,6 +190,11 @@ class CourtRecord:
 def _groups(program: Program) -> list[list[str]]:
     """The operators of each step."""
     return [_cards([step]) for step in program.steps]
+
+
+def _made(plan: Schedule) -> list[str]:
+    """The buffers that a schedule leaves in memory."""
+    return [name for step in plan.steps for name in step.made]
 
 
 def _cards(steps: Iterable[Loops | Extern]) -> list[str]:

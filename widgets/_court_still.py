@@ -14,8 +14,8 @@ Json = dict[str, Any]
 WIDTH, PAD, CARD, GAP = 800, 16, 104, 8
 
 
-def court_picture(trace: Json, summary: str) -> str:
-    """`summary` is the sentence of counts, as `repr` states it."""
+def court_picture(trace: Json, summary: str, memory: str) -> str:
+    """`summary` and `memory` are sentences of counts, as `repr` states them."""
     picture = Picture(WIDTH, f"{trace['function']}: {summary}")
     picture.text(PAD, 30, "Which loops may be one?", size=16, bold=True)
     picture.text(PAD, 52, clip(f"{trace['function']}: {summary}", WIDTH - 2 * PAD, 13), size=13,
@@ -23,7 +23,8 @@ def court_picture(trace: Json, summary: str) -> str:
     y = _loops(picture, trace, 66.0)
     for event in trace["events"]:
         y = _verdict(picture, event, y)
-    return picture.render(y + PAD - 8)
+    picture.text(PAD, y + 11, memory, size=12, fill=QUIET)
+    return picture.render(y + PAD + 14)
 
 
 def _loops(picture: Picture, trace: Json, y: float) -> float:

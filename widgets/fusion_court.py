@@ -83,12 +83,24 @@ class FusionCourt(LabWidget):
         loops = f"{counted(start['loops'], 'loops')} become {last['loops']}"
         return f"{loops}, accesses {start['accesses']} become {last['accesses']}"
 
+    def memory(self) -> str:
+        """"3 buffers in 2 places, peak 32 bytes, become ..." """
+        apart, fused = (_held(self.trace["memory"][when]) for when in ("before", "after"))
+        return f"memory: {apart}, become {fused}"
+
     def picture(self) -> str:
-        return court_picture(self.trace, self.summary())
+        return court_picture(self.trace, self.summary(), self.memory())
 
     def __repr__(self) -> str:
-        lines = [f"FusionCourt({self.trace['function']}: {self.summary()})"]
-        return "\n".join([*lines, *(f"  {said(event)}" for event in self.trace["events"])])
+        head = f"FusionCourt({self.trace['function']}: {self.summary()})"
+        tried = [said(event) for event in self.trace["events"]]
+        return "\n  ".join([head, *tried, self.memory()])
+
+
+def _held(plan: dict[str, Any]) -> str:
+    places = len({life["place"] for life in plan["lives"]})
+    buffers = counted(len(plan["lives"]), "buffers")
+    return f"{buffers} in {counted(places, 'places')}, peak {plan['peak']} bytes"
 
 
 def said(verdict: dict[str, Any]) -> str:

@@ -7,22 +7,23 @@ up from what verdicts say they save.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .deps import Group, dependencies, nodes_of, users_of
 from .ledger import TABLES, Ledger, count_nest
 from .nest import Nest
 from .options import DEFAULT, FusionOptions
-from .program import Program
+from .program import Extern, Program
 from .scheduler import Fusing, Trial, most_saved, step_of
 
 
 @dataclass(frozen=True)
 class Moment:
-    """`trial` is None before the first pair."""
+    """`stored` are the buffers that the loops of this moment leave in memory; `trial` is None
+    before the first pair."""
 
     groups: list[Group]
+    stored: list[str]
     ledger: Ledger
     trial: Trial | None = None
 
@@ -33,21 +34,23 @@ def history(program: Program, options: FusionOptions = DEFAULT) -> list[Moment]:
     groups, users = [Group.of(node) for node in nodes], users_of(nodes)
     fusing = Fusing(groups, dependencies(nodes), users, most_saved, options)
     fusing.run()
-    nests: dict[Group, Nest] = {}
+    steps: dict[Group, Nest | Extern] = {}
 
-    def ledger(groups: Iterable[Group]) -> Ledger:
-        total = Ledger(itemsize={b.name: b.dtype.itemsize for b in program.buffers.values()})
+    def moment(groups: list[Group], trial: Trial | None) -> Moment:
         for group in groups:
-            step = nests.get(group) or step_of(group, program.buffers, users)
+            if group not in steps:
+                steps[group] = step_of(group, program.buffers, users)
+        now = [steps[group] for group in groups]
+        total = Ledger(itemsize={b.name: b.dtype.itemsize for b in program.buffers.values()})
+        for step in now:
             if isinstance(step, Nest):
-                nests[group] = step
                 count = count_nest(step)
                 total.add({name: getattr(count, name) for name in TABLES})
-        return total
+        return Moment(groups, [name for step in now for name in step.made], total, trial)
 
-    moments = [Moment(groups, ledger(groups))]
+    moments = [moment(groups, None)]
     for trial in fusing.tried:
         if trial.fused is not None:
             groups = [trial.fused if g is trial.a else g for g in groups if g is not trial.b]
-        moments.append(Moment(groups, ledger(groups), trial))
+        moments.append(moment(groups, trial))
     return moments

@@ -80,7 +80,11 @@ def _accesses(phase: str, apart: Ledger, fused: Ledger, numbers: Values) -> trac
 
 
 def report_memory(phase: str, schedule: Schedule, plan: MemoryPlan) -> None:
-    """MemoryPlanned: the plan that the printed program follows."""
+    trace.emit(planned(phase, schedule, plan))
+
+
+def planned(phase: str, schedule: Schedule, plan: MemoryPlan) -> trace.MemoryPlanned:
+    """The plan that the printed program follows, as an event."""
     numbers = Values(schedule.program.seen)
     lives: list[trace.LifeRecord] = []
     root: dict[str, str] = {}  # place -> the first of those whose memory it is
@@ -93,4 +97,4 @@ def report_memory(phase: str, schedule: Schedule, plan: MemoryPlan) -> None:
             lives.append(trace.LifeRecord(buffer, nbytes, first, last, root[life.place], how))
     live = [nbytes.value(numbers) for nbytes in plan.live]
     made = sum(life.nbytes for life in lives)
-    trace.emit(trace.MemoryPlanned(phase, lives, live, max(live, default=0), made))
+    return trace.MemoryPlanned(phase, lives, live, max(live, default=0), made)

@@ -18,8 +18,10 @@ import {
   spanning,
   stateAt,
   ticks,
+  totalOf,
   verdictOf,
 } from "../../widgets/static/court.js";
+import { before, packed, placesOf, reuses, rowsAt, spanOf } from "../../widgets/static/court_memory.js";
 import { tongue } from "../../widgets/static/words.js";
 
 const { block: BLOCK, centred: CENTRED } = JSON.parse(
@@ -107,13 +109,52 @@ test("the sentences", () => {
   assert.match(narrate(CENTRED, 1.8, words), /^`sum` and `add` stay apart: reduction not finished\./);
   assert.equal(
     narrate(BLOCK, 2, words),
-    "3 loops became 1, and 28 array accesses became 12. 2 pairs were tried, 0 refused.",
+    "3 loops became 1, and 28 array accesses became 12. 2 pairs were tried, 0 refused. " +
+      "At most 16 bytes are in use at once, 32 before.",
   );
   assert.match(cardOf(CENTRED.events[1], words), /^Two loops\. It would flip if sum were reduced/);
   assert.equal(cardOf(BLOCK.events[0], words), "One loop. Saves 32 bytes.");
   assert.match(verdictOf(BLOCK.events[0], words), /share a loop: producer and consumer\. relu computes/);
   for (let p = 0; p <= CENTRED.events.length; p += 0.25)
     assert.match(narrate(CENTRED, p, tongue("zh")), /[\u4e00-\u9fff]/);
+});
+
+const PLAN = {
+  steps: ["matmul", "relu", "exp", "add"],
+  lives: [
+    { buffer: "matmul", nbytes: 8, first: 0, last: 1, place: "matmul", how: "new" },
+    { buffer: "relu", nbytes: 8, first: 1, last: 2, place: "matmul", how: "in place" },
+    { buffer: "exp", nbytes: 8, first: 2, last: 3, place: "exp", how: "new" },
+    { buffer: "add", nbytes: 8, first: 3, last: 4, place: "matmul", how: "used again" },
+  ],
+  peak: 16,
+  total: 32,
+};
+
+test("memory that is used again: one row a place, one beat a reuse", () => {
+  assert.deepEqual(reuses(PLAN).map((life) => life.buffer), ["relu", "add"]);
+  assert.deepEqual(placesOf(PLAN), ["matmul", "exp"]);
+  assert.equal(before(PLAN, PLAN.lives[3]).buffer, "relu");
+  assert.deepEqual(rowsAt(PLAN, 0), [0, 1, 2, 3]);
+  assert.deepEqual(rowsAt(PLAN, 1), [0, 0, 2, 3]);
+  assert.deepEqual(rowsAt(PLAN, 1, 0.5), [0, 0, 2, 1.5]);
+  assert.deepEqual(rowsAt(PLAN, 2), [0, 0, 2, 0]);
+  assert.deepEqual(packed(PLAN), [0, 0, 1, 0]);
+});
+
+test("a buffer that is written over another one shares the step with it", () => {
+  assert.deepEqual(PLAN.lives.map((life) => spanOf(PLAN, life)), [[0, 1.5], [1.5, 3], [2, 4], [3, 5]]);
+});
+
+test("reuses come after the pairs, each with a sentence", () => {
+  const trace = { ...BLOCK, memory: { before: PLAN, after: PLAN } };
+  assert.equal(totalOf(trace), 4);
+  assert.match(narrate(trace, 3, words), /^`relu` is written over `matmul`, element by element/);
+  assert.match(narrate(trace, 3.5, words), /^`add` gets the memory of `relu`, which nobody reads/);
+  assert.match(narrate(trace, 4, words), /At most 16 bytes are in use at once, 16 before\.$/);
+  assert.equal(stateAt(trace, 2).end, false);
+  assert.equal(stateAt(trace, 2.5).memory.moved, 0);
+  assert.ok(stateAt(trace, 2.5).memory.t > 0 && stateAt(trace, 4).end);
 });
 
 test("the question has the right answer among beliefs, and is left out where there is none", () => {

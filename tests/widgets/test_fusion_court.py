@@ -39,6 +39,9 @@ def test_the_text():
         "  add | relu: fuse, producer and consumer (saves 32 bytes). relu computes add itself "
         "instead of loading it: the value stays in a register, and add needs no buffer."
     )
+    assert told[3] == (
+        "  memory: 3 buffers in 2 places, peak 32 bytes, become 1 buffer in 1 place, peak 16 bytes"
+    )
     refused = repr(court("sums")).splitlines()[1]
     assert refused.endswith("It would flip if both reduced the same axes.")
 
@@ -126,6 +129,33 @@ def test_nodes_say_why_they_are_stored_and_who_is_outside():
 def test_a_view_is_looked_through():
     nodes = {n["name"]: n for n in FusionCourt(lambda x: x.t() + 1, ROWS).trace["nodes"]}
     assert "transpose" not in nodes and nodes["add"]["args"] == ["x"]
+
+
+def test_memory_is_what_the_compiled_program_follows():
+    fn, args = FUNCTIONS["matmul"]
+    with trace.record() as story:
+        torch.compile(fn)(*args)
+    (planned,) = story.of(trace.MemoryPlanned)
+    memory = court("matmul").trace["memory"]
+    after = memory["after"]
+    assert (after["peak"], after["total"]) == (planned.peak, planned.total)
+    assert [(life["buffer"], life["place"], life["how"]) for life in after["lives"]] == [
+        (life.buffer, life.place, life.how) for life in planned.lives
+    ]
+    assert after["lives"][1]["how"] == "in place"
+    block_lives = court("block").trace["memory"]["before"]["lives"]
+    assert [life["how"] for life in block_lives] == ["new", "new", "used again"]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_buffers_only_ever_leave_memory(name):
+    told = court(name).trace
+    stored = set(told["start"]["stored"])
+    assert stored == {life["buffer"] for life in told["memory"]["before"]["lives"]}
+    for event in told["events"]:
+        assert set(event["stored"]) <= stored
+        stored = set(event["stored"])
+    assert stored == {life["buffer"] for life in told["memory"]["after"]["lives"]}
 
 
 def test_the_users_names_in_a_training_graph():

@@ -2,13 +2,18 @@
 // been asked, which loops are left, and the sentences.
 // In: trace {function, nodes: [{name, op: "input" | "call" | "output", text, code, args, meta,
 // bytes, extern?, stored?, line?}], rules: [name], start: state, events: [verdict & state & {a:
-// [names], b: [names]}], answers: {key: verdict}}; a state is {groups: [[names]], loops, accesses,
-// bytes}, a verdict {stage: "lowering" | "scheduler" | "", first, second, ok, rule, detail, flip,
+// [names], b: [names]}], answers: {key: verdict}, memory: {before: plan, after: plan}}; a state is
+// {groups: [[names]], stored: [buffers], loops, accesses, bytes}, a plan as in court_memory.js, a
+// verdict {stage: "lowering" | "scheduler" | "", first, second, ok, rule, detail, flip,
 // saved, refused_by}.
 // Out: plain data.  Invariant: pure; one event is one beat.
 
+import { before, placesOf, reuses } from "./court_memory.js";
 import { clamp, ease, part } from "./dom.js";
 import { beatOf } from "./player.js";
+
+/** Pairs first, then memory that is used again. */
+export const totalOf = (trace) => trace.events.length + reuses(trace.memory.after).length;
 
 /** In a beat the rules are asked until here; then two loops become one, if they may. */
 export const ASKED = 0.5;
@@ -36,6 +41,8 @@ export function stateAt(trace, p) {
   const k = clamp(beatOf(p), 0, events.length);
   const f = k < events.length ? Math.max(0, p - k) : 0;
   const at = f > 0 ? k : k - 1;
+  const moved = clamp(beatOf(p) - events.length, 0, totalOf(trace) - events.length);
+  const rest = Math.max(0, p - events.length - moved);
   const event = events[at] ?? null;
   const decided = f === 0 || f >= ASKED;
   const rules = event ? rulesOf(trace, event.stage) : [];
@@ -52,7 +59,9 @@ export function stateAt(trace, p) {
     join: join < 1 ? join : 0,
     groups: counts.groups,
     counts,
-    end: p >= events.length,
+    scheduled: p >= events.length,
+    memory: { moved, t: ease(part(rest, 0, 0.7)), at: rest > 0 ? moved : moved - 1 },
+    end: p >= totalOf(trace),
   };
 }
 
@@ -130,10 +139,23 @@ export function narrate(trace, p, words) {
     return words(key, { fn: trace.function, n: trace.start.loops });
   }
   if (st.end) return ending(trace, words);
+  if (st.scheduled && st.memory.at >= 0) return reuseOf(trace.memory.after, st.memory.at, words);
   if (st.decided) return verdictOf(st.event, words);
   const rules = rulesOf(trace, st.event.stage);
   const rule = ruleName(rules[Math.max(0, st.asked - 1)], words);
   return words("fc_trying", { first: st.event.first, second: st.event.second, rule });
+}
+
+function reuseOf(plan, at, words) {
+  const life = reuses(plan)[at];
+  const key = life.how === "in place" ? "fc_in_place" : "fc_used_again";
+  return words(key, { buffer: life.buffer, old: before(plan, life).buffer });
+}
+
+/** "3 buffers in 2 places, at most 32 bytes at once" */
+export function memoryOf(plan, words) {
+  const numbers = { places: placesOf(plan).length, peak: plan.peak };
+  return words("fc_memory", { ...numbers, buffers: words.some("fc_buffers", plan.lives.length) });
 }
 
 function ending(trace, words) {
@@ -148,7 +170,9 @@ function ending(trace, words) {
     tried: words.some("fc_pairs", events.length),
     refused,
   };
-  return words("fc_end", numbers);
+  const { before: apart, after } = trace.memory;
+  const held = words("fc_end_memory", { peak: after.peak, before: apart.peak });
+  return `${words("fc_end", numbers)}${words.gap}${held}`;
 }
 
 /** How many loops are left? */

@@ -6,6 +6,7 @@ import {
   answerTo,
   bridge,
   cardOf,
+  memoryOf,
   narrate,
   picked,
   question,
@@ -13,9 +14,11 @@ import {
   rulesOf,
   stateAt,
   ticks,
+  totalOf,
   verdictOf,
 } from "./court.js";
 import { hint, makeBoard, paintBoard } from "./court_board.js";
+import { lifePicture, packed, reuses, rowsAt } from "./court_memory.js";
 import { clamp, h, own, put, rich, text } from "./dom.js";
 import { counter, frame, keepInView, widget } from "./lab.js";
 import { player } from "./player.js";
@@ -120,13 +123,47 @@ function paintTried(tried, trace, st) {
   if (st.at >= 0) keepInView(tried.list, tried.rows[st.at]);
 }
 
+// ---- memory -------------------------------------------------------------------------------------
+
+function makeMemory(trace, words) {
+  const charts = ["before", "after"].map((when) => {
+    const plan = trace.memory[when];
+    const title = words(`fc_memory_${when}`);
+    const told = memoryOf(plan, words);
+    const room = h("div", { class: "fc-bars" });
+    const note = h("small", {}, told);
+    const root = h("div", { class: "fc-chart" }, h("h4", { class: "lab-h" }, title, note), room);
+    return { when, plan, room, note, root, label: words("fc_lives", { title, told }) };
+  });
+  return { root: h("section", { class: "lab-panel fc-memory" }, charts.map((c) => c.root)), charts };
+}
+
+function paintMemory(memory, st) {
+  const { moved, t, at } = st.memory;
+  for (const { when, plan, room, note, label } of memory.charts) {
+    const apart = when === "before";
+    const stored = new Set(st.counts.stored);
+    const gone = plan.lives.map((life) => life.buffer).filter((name) => !stored.has(name));
+    const rows = apart ? packed(plan) : rowsAt(plan, moved, t);
+    const now = apart || !st.scheduled ? null : (reuses(plan)[at] ?? null);
+    const width = Math.max(240, room.clientWidth);
+    const key = JSON.stringify([width, rows, apart ? gone : 0, now?.buffer]);
+    put(room, { "data-later": !apart && !st.scheduled });
+    put(note, { "data-later": !apart && !st.end });
+    if (room.dataset.key === key) continue;
+    room.dataset.key = key;
+    const moment = { rows, gone: new Set(apart ? gone : []), now };
+    room.replaceChildren(lifePicture(plan, width, moment, label));
+  }
+}
+
 // ---- the widget ---------------------------------------------------------------------------------
 
 function build({ model, el, signal, words }) {
   const trace = model.get("trace");
   const ui = frame(el, { widget: "fusion_court", words, name: "fc", legend: LEGEND });
   const count = makeCounts(ui, trace, words);
-  const total = () => trace.events.length;
+  const total = () => totalOf(trace);
   let play = null;
   let now = 0;
   const pairOf = () => model.get("pair") ?? [];
@@ -140,8 +177,10 @@ function build({ model, el, signal, words }) {
   const board = makeBoard(trace, words, choose, (a, b) => demand([a, b]));
   const tried = makeTried(trace, words, (beat) => play.seek(beat));
   ui.stage.classList.add("fc-stage");
-  const left = h("section", { class: "lab-panel fc-board" }, board.root, hint(words));
-  ui.stage.append(left, h("div", { class: "fc-side" }, court.root, tried.root));
+  const memory = makeMemory(trace, words);
+  const picture = h("section", { class: "lab-panel fc-board" }, board.root, hint(words));
+  const side = (...kids) => h("div", { class: "fc-side" }, kids);
+  ui.stage.append(side(picture, memory.root), side(court.root, tried.root));
 
   /** The pair on demand: its verdict, or that the kernel is asked. */
   const wanted = () => {
@@ -194,6 +233,7 @@ function build({ model, el, signal, words }) {
       put(board.svg, { "aria-label": label });
       paintCourt(court, trace, shownIn(st), words);
       paintTried(tried, trace, st);
+      paintMemory(memory, st);
     },
   });
   play.pair = play.answers = play.paint;

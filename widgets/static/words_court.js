@@ -71,6 +71,27 @@ export const COURT_WORDS = {
     "{from} became {loops}, and {before} array accesses became {accesses}. {tried}, {refused} refused.",
     "{from}变成 {loops} 个，{before} 次数组访问变成 {accesses} 次。{tried}，拒绝 {refused} 对。",
   ],
+  fc_memory_before: ["memory, one loop an operator", "内存：每个运算一个循环"],
+  fc_memory_after: ["memory, after fusion", "内存：融合之后"],
+  fc_memory: [
+    "{buffers} in {places} places, at most {peak} bytes at once",
+    "{buffers}，放在 {places} 处，同时最多 {peak} 字节",
+  ],
+  fc_buffers: ["{count} buffers", "{count} 个缓冲区"],
+  fc_buffers_one: ["{count} buffer", "{count} 个缓冲区"],
+  fc_lives: ["{title}: {told}", "{title}：{told}"],
+  fc_in_place: [
+    "`{buffer}` is written over `{old}`, element by element: nobody reads `{old}` any more.",
+    "`{buffer}` 逐个元素写在 `{old}` 上：再没有人读 `{old}`。",
+  ],
+  fc_used_again: [
+    "`{buffer}` gets the memory of `{old}`, which nobody reads any more.",
+    "`{buffer}` 得到 `{old}` 的内存：再没有人读 `{old}`。",
+  ],
+  fc_end_memory: [
+    "At most {peak} bytes are in use at once, {before} before.",
+    "同时使用的内存最多 {peak} 字节，原来是 {before}。",
+  ],
   fc_belief_each: [
     "Operators are not loops yet: those with the same index may share one.",
     "运算还不是循环：下标相同的可以共用一个。",
