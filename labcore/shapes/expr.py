@@ -58,6 +58,9 @@ class Expr:
     def __sub__(self, other: Expr | int | str) -> Expr:
         return self + Expr.of(other) * -1
 
+    def __rsub__(self, other: Expr | int | str) -> Expr:
+        return Expr.of(other) - self
+
     def subs(self, env: Mapping[str, Expr | int]) -> Expr:
         """The polynomial with some symbols replaced."""
         out = Expr()

@@ -10,6 +10,8 @@
     lesson05.py   one region, two events, no branch, one report, a bill
     lesson06.py   two meta rules, a pure function, a decomposition
     lesson07.py   a backward by hand, a warm-up
+    lesson09.py   three loop bodies, a handler that counts
+    lesson10.py   memory used again, which loops may be one
     clinic_a.py   a type that is another one each time, a day that gets slower
     facts.py      what the compiler did with some calls
     operators.py  which operators a function calls, run eagerly
@@ -57,5 +59,7 @@ from .lesson05 import (
 )
 from .lesson06 import meta_rules as meta_rules, pure as pure, softsign as softsign
 from .lesson07 import block_backward as block_backward, warm_up as warm_up
+from .lesson09 import bodies as bodies, count_ops as count_ops
+from .lesson10 import may_fuse as may_fuse, memory_plan as memory_plan
 from .memory import CountingList as CountingList, Memory as Memory
 from .result import Fact as Fact, Result as Result

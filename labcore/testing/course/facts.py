@@ -63,6 +63,20 @@ class Seen:
         return [target for _, op, target, _ in nodes if op == "call_function"]
 
 
+def graph_of(fn: Callable[..., Any], *shapes: tuple[int, ...]) -> Any:
+    """The graph module that a backend gets for `fn` of tensors of these shapes."""
+    from ... import compile as compile_function, ones
+
+    graphs: list[Any] = []
+
+    def keep(gm: Any, example_inputs: list[Any]) -> Any:
+        graphs.append(gm)
+        return gm.forward
+
+    compile_function(fn, backend=keep)(*map(ones, shapes))
+    return graphs[0]
+
+
 def seen(fn: Any, *calls: Sequence[Any], **options: Any) -> Seen:
     """Compile a student's function and call it; its error, `...` or None is an outcome."""
     told: Seen = ask(_seen, ask(lambda: fn), calls, options)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .facts import seen
+from .facts import graph_of, seen
 from .result import Fact, Result, Unusable, ask, checked
 
 
@@ -50,7 +50,7 @@ def edges(fn: Any) -> Result:
     """Exercise 2: `fn(gm)` returns the pairs (giver, reader) of node names of a graph."""
     facts, belief = [], ""
     for name, function, count in (("block", _block, 2), ("square", _square, 1)):
-        gm = _graph(function, count)
+        gm = graph_of(function, *[(4,)] * count)
         found = _pairs(ask(fn, gm))
         expected = _edges(gm)
         facts.append(Fact(f"edges of {name}", expected, found))
@@ -70,19 +70,6 @@ def _block(x: Any, bias: Any) -> Any:
 
 def _square(x: Any) -> Any:
     return x * x - x
-
-
-def _graph(fn: Callable[..., Any], inputs: int) -> Any:
-    from ... import compile as compile_function, ones
-
-    graphs: list[Any] = []
-
-    def keep(gm: Any, example_inputs: list[Any]) -> Any:
-        graphs.append(gm)
-        return gm.forward
-
-    compile_function(fn, backend=keep)(*(ones(4) for _ in range(inputs)))
-    return graphs[0]
 
 
 def _edges(gm: Any) -> list[tuple[str, str]]:

@@ -1,0 +1,187 @@
+"""Lessons 09 and 10: a right answer passes, and each wrong one is told its belief."""
+
+from __future__ import annotations
+
+import pytest
+
+from labcore.fusion.handlers import Quiet
+from labcore.testing import course
+
+PASSED = "Public checks passed."
+
+
+def mul(ops, i, n):
+    ops.store("y", i, ops.mul(ops.load("x", i), ops.load("w", i)))
+
+
+def relu(ops, i, n):
+    ops.store("y", i, ops.relu(ops.load("x", i)))
+
+
+def flip(ops, i, n):
+    ops.store("y", i, ops.load("x", n - 1 - i))
+
+
+def copy(ops, i, n):
+    ops.store("y", i, ops.load("x", i))
+
+
+def twice(ops, i, n):
+    ops.load("x", n - 1 - i)
+    flip(ops, i, n)
+
+
+@pytest.mark.parametrize(
+    ("answers", "word"),
+    [
+        ((mul, relu, flip), PASSED),
+        ((mul, relu, copy), "A view is another index: element i comes from n - 1 - i."),
+        ((mul, copy, flip), "relu is one question"),
+        ((mul, relu, twice), "One load and one store an element"),
+        ((mul, relu, lambda ops, i, n: ops.load("x", n - i)), "x[4] is outside of its 4 elements"),
+        ((mul, relu, lambda ops, i, n: ops.load("z", i)), "no buffer 'z': there are x, y"),
+        ((mul, relu, lambda ops, i, n: ops.turn(i)), "ops has no turn"),
+        ((mul, relu, lambda ops, i, n: ops.load("x", i)), "a body that stores its result"),
+        ((mul, relu, lambda ops, i, n: ...), "Not begun"),
+    ],
+)
+def test_bodies(answers, word):
+    assert word in repr(course.bodies(*answers))
+
+
+class Counter(Quiet):
+    accesses = 0
+    counted = ("load", "store")
+
+    def add(self, word):
+        self.accesses += word in self.counted
+
+    def load(self, buffer, at):
+        self.add("load")
+
+    def store(self, buffer, at, value):
+        self.add("store")
+
+    def op(self, name, *args):
+        self.add("op")
+
+    def constant(self, value, dtype):
+        self.add("constant")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("load", "store"), PASSED),
+        (("load", "store", "constant"), "A constant stands in the code"),
+        (("load", "store", "op"), "An operation works on values in hand"),
+        (("load", "store", "op", "constant"), "Only loads and stores touch an array"),
+        (("load",), "A store is an access as well."),
+        (("store",), "A load is an access as well."),
+        ((), "Nothing was counted"),
+    ],
+)
+def test_count_ops(words, said):
+    kind = type("Mine", (Counter,), {"counted": words})
+    assert said in repr(course.count_ops(kind))
+
+
+def test_count_ops_is_told_what_is_no_handler():
+    assert "Not begun" in repr(course.count_ops(...))
+    assert "a handler with a number `accesses`" in repr(course.count_ops(type("No", (Quiet,), {
+        "load": lambda self, buffer, at: None, "store": lambda self, buffer, at, value: None})))
+    assert "NotImplementedError" in repr(course.count_ops(type("No", (Quiet,), {})))
+
+
+def plan(steps):
+    """Lowest free array that is no operand's."""
+    last = {buffer: k for k, (_, reads) in enumerate(steps) for buffer in reads}
+    places, free, count = {}, [], 0
+    for k, (made, reads) in enumerate(steps):
+        if not free:
+            free, count = [count], count + 1
+        places[made] = free.pop()
+        free += [places[b] for b in reads if b in places and last[b] == k]
+    return places
+
+
+def too_early(steps):
+    places, free, count = {}, [], 0
+    for made, reads in steps:
+        if not free:
+            free, count = [count], count + 1
+        places[made] = free.pop()
+        free += [places[b] for b in reads if b in places and places[b] not in free]
+    return places
+
+
+@pytest.mark.parametrize(
+    ("fn", "word"),
+    [
+        (plan, PASSED),
+        (too_early, "An array is free only after its last reader"),
+        (lambda steps: {made: made for made, _ in steps}, "Nothing was used again"),
+        (lambda steps: {made: "one" for made, _ in steps}, "An array is free only after its last"),
+        (lambda steps: {"t1": 0}, "a dict with an array for each of t1, t2, t3, t4, y"),
+        (lambda steps: ..., "Not begun"),
+    ],
+)
+def test_memory_plan(fn, word):
+    assert word in repr(course.memory_plan(fn))
+
+
+def test_a_result_over_its_operand():
+    def in_place(steps):
+        return {made: "a" if made in ("t1", "t2", "t3") else made for made, _ in steps[:3]} | {
+            "t4": "b", "y": "c"}
+
+    chain_only = lambda steps: in_place(steps) if len(steps[3][1]) == 1 else plan(steps)
+    told = repr(course.memory_plan(chain_only))
+    assert "Writing over an operand is right for one element" in told
+
+
+def rule(a, b, between):
+    if a.sizes != b.sizes:
+        return "sizes"
+    if a.name in b.loads and b.loads[a.name] != a.stores[a.name]:
+        return "index"
+    common = any(ats & b.loads.get(buffer, set()) for buffer, ats in a.loads.items())
+    if a.name not in b.loads and not common:
+        return "nothing shared"
+    return "between" if between else None
+
+
+def without(word):
+    """The rule that does not ask for `word`."""
+
+    def partial(a, b, between):
+        found = rule(a, b, between)
+        return None if found == word else found
+
+    return partial
+
+
+@pytest.mark.parametrize(
+    ("fn", "word"),
+    [
+        (rule, PASSED),
+        (without("sizes"), "One loop runs over one set of elements"),
+        (without("index"), "[-2, 0, 4, 6] for [6, 4, 0, -2]"),
+        (without("nothing shared"), "gain nothing from being one"),
+        (without("between"), "fusing around it is a circle"),
+        (lambda a, b, between: rule(a, b, between) or (
+            None if a.name in b.loads else "nothing shared"), "Loops side by side share"),
+        (lambda a, b, between: "between" if between else rule(a, b, between), "the order given"),
+        (lambda a, b, between: True, "None or one of 'sizes', 'index', 'nothing shared'"),
+        (lambda a, b, between: ..., "Not begun"),
+    ],
+)
+def test_may_fuse(fn, word):
+    assert word in repr(course.may_fuse(fn))
+
+
+def test_twelve_pairs_and_every_answer_among_them():
+    told = course.may_fuse(rule)
+    assert len(told.facts) == 12
+    words = {fact.expected for fact in told.facts}
+    assert words == {None, "sizes", "index", "nothing shared", "between"}
