@@ -21,6 +21,7 @@
     exit.py           making what leaves a region
     leaving.py        its end: the result or the frames, and the effects
     breaks.py, reasons.py                       stopping, and every reason to
+    unused.py         what nobody reads
     region.py         all of it put together
     steps.py          what CPython does between regions
     pieces.py         small code objects cut from the user's

@@ -7,6 +7,7 @@ Invariant: objects that were only read may become one; nobody could tell.
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING, Any
 
 from ..guards import kinds
@@ -30,6 +31,7 @@ def keep_apart(looker: Looker) -> None:
     """Raises Break for what is one object in a way that capture does not follow."""
     _each_its_own(looker)
     _dictionaries_apart(looker)
+    _no_shared_dictionary(looker)
     _iterators_apart(looker)
     tensors = [(t.home, t.source.name) for t in looker.tensors if t.source]
     if len(tensors) > 1:
@@ -73,7 +75,7 @@ def _dictionaries_apart(looker: Looker) -> None:
     written = looker.effects.written
     for one in dicts:
         for owner in owners:
-            if one in written or owner in written:
+            if one is not owner.dictionary and (one in written or owner in written):
                 if own_dictionary(owner.value) is one.value:
                     raise Break("mutation", what=f"the __dict__ of {owner.place.name}")
                 code = f"{owner.home}.__dict__ is not {one.home}"
@@ -86,12 +88,30 @@ def _dictionaries_apart(looker: Looker) -> None:
                 )
 
 
+def _no_shared_dictionary(looker: Looker) -> None:
+    """Raises Break where two objects have one `__dict__`, and it changes. Not asked again at later
+    calls: an object that was asked for its dict is slower from then on."""
+    if not any(isinstance(changed, ObjectVariable) for changed in looker.effects.written):
+        return
+    owners: dict[int, ObjectVariable] = {}
+    for variable in looker.known.values():
+        if isinstance(variable, ObjectVariable) and variable.cls.__dictoffset__:
+            for held in gc.get_referents(variable.value):
+                other = owners.setdefault(id(held), variable) if type(held) is dict else variable
+                if other is not variable and _one_dictionary(other.value, variable.value):
+                    raise Break("mutation", what=f"the __dict__ of {variable.place.name}")
+
+
+def _one_dictionary(one: Any, other: Any) -> bool:
+    own = own_dictionary(one)
+    return own is not None and own is own_dictionary(other)
+
+
 def _iterators_apart(looker: Looker) -> None:
     """What is taken from one iterator is not taken from another, nor from what changes."""
     moved = looker.moved()
     for written in looker.effects.written:
-        holds = isinstance(written, ObjectVariable) and written.contents is not None
-        if holds or isinstance(written, (ListVariable, DictVariable, SetVariable)):
+        if isinstance(written, (ListVariable, DictVariable, SetVariable, ObjectVariable)):
             for iterator in moved:
                 _not_iterated(looker, written, iterator)
     if len(moved) > 1 or any(type(iterator.value) is zip for iterator in moved):
@@ -110,7 +130,9 @@ def _not_iterated(looker: Looker, changed: Mutable, iterator: LiveIterator) -> N
     if goes_over(iterator.value, changed.value):
         return
     function, name = looker.builder.constant(goes_over, "goes_over"), changed.place.name
-    code = f"not {function}({iterator.home}, {changed.home})"
+    own = isinstance(changed, ObjectVariable) and own_dictionary(changed.value) is not None
+    each = [changed.home, *([f"{changed.home}.__dict__"] if own else [])]
+    code = " and ".join(f"not {function}({iterator.home}, {home})" for home in each)
     words = f"{name!r} is being iterated now"
     looker.builder.add(
         kinds.condition("ITERATOR_MATCH", name, code, changed.home, "not iterated", words, None)

@@ -38,7 +38,6 @@ from .variables import (
     MethodVariable,
     ModeVariable,
     NumberVariable,
-    ObjectDict,
     ObjectVariable,
     SetVariable,
     SuperVariable,
@@ -268,7 +267,6 @@ _TYPES: dict[type, type] = {
     BytearrayVariable: bytearray,
     ListVariable: list,
     DictVariable: dict,
-    ObjectDict: dict,
     SetVariable: set,
 }
 

@@ -14,23 +14,29 @@ from typing import Any
 from ..guards import GuardBuilder, Source, kinds
 from .bases import by_base
 from .breaks import Break, WouldRaise
+from .classes import has_slots
 from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
 from .numbers import Numbers, Varying, lifted
+from .objects import own_dictionary
 from .peeking import apart, goes_over, peek
 from .presence import Presence
 from .variables import (
     DequeVariable,
     DictVariable,
+    IdVariable,
     KeyVariable,
     Lazy,
     ListVariable,
     LiveIterator,
     Mutable,
     NumberVariable,
+    ObjectVariable,
     SetVariable,
     Variable,
 )
+
+NUMBERS = (int, float, complex)
 
 
 class Contents:
@@ -41,6 +47,7 @@ class Contents:
     numbers: Numbers
     presence: Presence
     known: dict[int, Variable]
+    ids: dict[Variable, IdVariable]
     effects: Effects
 
     def lazy(self, source: Source, value: Any) -> Lazy:
@@ -55,10 +62,13 @@ class Contents:
 
     def write(self, owner: Mutable, template: str, *parts: Variable) -> None:
         """`owner` changes now; the real one does at the end of the region. Raises Break where a
-        real iterator is on its way through it: that would see other items."""
+        real iterator is on its way through it: that would see other items; and for a `__dict__`
+        whose object has other attributes besides, or that changes otherwise than key by key."""
+        whose = owner.owner if isinstance(owner, DictVariable) and owner.outside else None
+        if whose is not None and (has_slots(whose.cls) or "[" not in template):
+            raise Break("mutation", what=f"the __dict__ of {whose.place.name}")
         live = [v for v in self.known.values() if isinstance(v, LiveIterator)]
-        value = owner.value if owner.whole is None else owner.whole.value
-        if owner.outside and any(goes_over(iterator.value, value) for iterator in live):
+        if owner.outside and any(_goes_over(iterator, owner.whole or owner) for iterator in live):
             raise Break("mutation", what=f"a {owner.kind} that is being iterated")
         if owner.whole is not None:
             template = by_base(self.builder, owner, template)
@@ -121,7 +131,7 @@ class Contents:
         if iterator.ended:
             return None
         written = [changed for changed in self.effects.written if changed.outside]
-        if any(goes_over(iterator.value, changed.value) for changed in written):
+        if any(_goes_over(iterator, changed) for changed in written):
             raise Break("mutation", what="what is being iterated")
         others = [moved.value for moved in self.moved() if moved is not iterator]
         if not apart(iterator.value, *others):
@@ -153,8 +163,17 @@ class Contents:
 
     def _all_keys(self, variable: DictVariable, key: Any) -> None:
         """A key with code of its own may equal any of them."""
+        self._apart_from_ids(variable, key)
         if isinstance(key, KeyVariable) and not variable.complete:
             self.dict_items(variable)
+
+    def _apart_from_ids(self, variable: DictVariable | SetVariable, *keys: Any) -> None:
+        """Raises Break where an id would stand beside a number of the program's: whether they are
+        equal is another matter at each call."""
+        together = [*variable.items, *keys] if self.ids else []
+        if any(isinstance(key, IdVariable) for key in together):
+            if any(isinstance(key, NUMBERS) for key in together):
+                raise Break("operation", what="an id among numbers, as a key")
 
     def _settle(self, variable: DictVariable | SetVariable, key: Any) -> None:
         """A key with code of its own, or among such, has to be found before anything changes.
@@ -162,6 +181,7 @@ class Contents:
         if isinstance(key, KeyVariable):
             if variable.outside:
                 raise Break("mutation", what=f"a {variable.kind}, by a key with code of its own")
+        self._apart_from_ids(variable, key)
         _ = key in variable.items
 
     def _had_key(self, variable: DictVariable | SetVariable, key: Any) -> bool:
@@ -210,6 +230,7 @@ class Contents:
             variable.items, variable.complete = items, True
             variable.gone.clear()
             variable.changes.clear()
+        self._apart_from_ids(variable)
         return variable.items
 
     def keys(self, name: str, home: str, value: Collection[Any]) -> None:
@@ -240,26 +261,26 @@ class Contents:
         """`variable[key] = value`."""
         self._settle(variable, key)
         self.write(variable, "{}[{}] = {}", key_variable(self.builder, key), value)
-        if not variable.complete:
-            variable.gone.discard(key)
-            variable.changes.append((key, value))
-        variable.items[key] = value
+        self._overlay(variable, key, value)
 
     def delete_item(self, variable: DictVariable, key: Any) -> Variable:
         """`del variable[key]`: what it was. Raises WouldRaise when there is none."""
         found = self.item(variable, key)
         self._settle(variable, key)
         self.write(variable, "del {}[{}]", key_variable(self.builder, key))
-        variable.items.pop(key, None)
-        if not variable.complete:
-            variable.gone.add(key)
-            variable.changes.append((key, None))
+        self._overlay(variable, key, None)
         return found
+
+    def _overlay(self, variable: DictVariable, key: Any, value: Variable | None) -> None:
+        variable.overlay(key, value)
+        if variable.owner is not None and variable.outside:
+            variable.owner.attributes[key] = value
 
     # ---- sets ----
 
     def is_member(self, variable: SetVariable, key: Any) -> bool:
         """`key in variable`."""
+        self._apart_from_ids(variable, key)
         if isinstance(key, KeyVariable):  # which may equal any of them
             return key in self.elements(variable)
         if variable.complete or key in variable.items or key in variable.gone:
@@ -268,7 +289,9 @@ class Contents:
 
     def elements(self, variable: SetVariable) -> set[Any]:
         """All of a set's keys. Raises Break for one from outside that was changed: the order in
-        which it goes through its elements depends on more than what they are."""
+        which it goes through its elements depends on more than what they are; and for ids."""
+        if any(isinstance(key, IdVariable) for key in variable.items):
+            raise Break("operation", what="all elements of a set of ids")
         if not variable.complete:
             if variable.items or variable.gone:
                 raise Break("operation", what="all elements of a set that was changed")
@@ -302,6 +325,7 @@ class Contents:
     def set_length(self, variable: SetVariable) -> int:
         """len(variable)."""
         if variable.complete:
+            self._apart_from_ids(variable)
             return len(variable.items)
         self.length(variable.place.name, variable.home, len(variable.value))
         more = sum(not self._had_key(variable, key) for key in variable.items)
@@ -328,6 +352,12 @@ class Contents:
         self.builder.add(
             kinds.condition(type_, name, code, home, expected, words, self.builder.origin)
         )
+
+
+def _goes_over(iterator: LiveIterator, changed: Mutable) -> bool:
+    """Is it on its way through what changes: the object itself, or its `__dict__`?"""
+    own = own_dictionary(changed.value) if isinstance(changed, ObjectVariable) else None
+    return any(goes_over(iterator.value, each) for each in (changed.value, own))
 
 
 def _lies_somewhere(key: Any) -> bool:

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .breaks import Break
-from .variables import Mutable, Variable
+from .variables import DictVariable, Mutable, Variable
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class Effects:
         self.count = 0
         self.log: list[Effect] = []
         self.written: dict[Mutable, None] = {}  # from outside, in the order of their first change
-        self.fixed: set[Mutable] = set()  # what must not change, as two variables tell of it
 
     def changed(self) -> None:
         """Something besides the frame's stack and variables is about to change."""
@@ -46,9 +44,9 @@ class Effects:
         """`owner`, the first {} of the template, changes. One made inside is made in its last state
         where it leaves, so only the count tells."""
         subject = owner.whole or owner
-        if subject in self.fixed:
-            raise Break("mutation", what=f"a {subject.kind} seen as an object and a dict")
         self.changed()
         if owner.outside:
             self.written[subject] = None
+            if isinstance(subject, DictVariable) and subject.owner is not None:
+                self.written[subject.owner] = None
             self.log.append(Effect(template, (subject, *parts)))

@@ -42,7 +42,6 @@ from .variables import (
     MethodVariable,
     Mutable,
     NumberVariable,
-    ObjectDict,
     ObjectVariable,
     SetVariable,
     SliceVariable,
@@ -155,7 +154,7 @@ class Exit(Filling):
             return self._later(variable, "deque", f"{kind}((), {variable.maxlen})")
         if isinstance(variable, BytearrayVariable):
             return self._named("bytes_", f"bytearray({bytes(variable.items)!r})")
-        if isinstance(variable, ObjectDict):
+        if isinstance(variable, DictVariable) and variable.owner is not None:
             return self._named("attributes", f"{self.build(variable.owner)}.__dict__")
         if isinstance(variable, DictVariable):
             return self._later(variable, "dict_", self._empty_dict(variable))

@@ -24,8 +24,10 @@ from .variables import (
     Constant,
     DictVariable,
     FunctionVariable,
+    IdVariable,
     KeyVariable,
     ListVariable,
+    Mutable,
     ObjectVariable,
     SetVariable,
     TensorVariable,
@@ -59,6 +61,8 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
         return value.value
     if isinstance(value, TupleVariable) and value.cls is tuple:
         parts = tuple(key_of(vm, item) for item in value.items)
+        if any(isinstance(part, IdVariable) for part in parts):
+            raise Break("operation", what="a tuple with an id as a key")
         if not any(isinstance(part, Variable) for part in parts):
             return parts
         return KeyVariable(value, hash(parts), partial(_equals, vm), parts, _state_of(parts))
@@ -70,7 +74,20 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
         return value
     if isinstance(value, ObjectVariable):
         return _object_key(vm, value)
+    if isinstance(value, IdVariable):
+        return _id_key(vm, value)
     raise Break("operation", what=f"a {value.kind} as a key")
+
+
+def _id_key(vm: Interpreter, value: IdVariable) -> IdVariable:
+    """One object, one key. Raises Break for what was made inside: when that dies, another object
+    may get its number."""
+    of = vm.look(value.of)
+    if not isinstance(of, (Mutable, TensorVariable)) or of.value is None or not of.home:
+        raise Break("operation", what=f"the id of a {of.kind} as a key")
+    if isinstance(of, Mutable):
+        vm.looker.distinct[of] = None
+    return vm.looker.ids.setdefault(of, IdVariable(of, home=f"id({of.home})"))
 
 
 def _object_key(vm: Interpreter, value: ObjectVariable) -> Variable:
@@ -176,6 +193,8 @@ def _is_printed(key: Any) -> bool:
 
 def held(key: Any) -> Any:
     """What an object from outside has for this key."""
+    if isinstance(key, IdVariable):
+        return id(held(key.of))
     if isinstance(key, Variable):
         value = getattr(key, "value", None)
         return key if value is None else value

@@ -40,6 +40,7 @@ from .variables import (
     DequeVariable,
     DictVariable,
     FunctionVariable,
+    IdVariable,
     Lazy,
     ListVariable,
     LiveIterator,
@@ -79,6 +80,7 @@ class Looker(Contents):
         self.tensors: list[TensorVariable] = []
         self.effects, self.classes = Effects(), Classes(builder)
         self.distinct: dict[Mutable, None] = {}  # what is a key by its identity
+        self.ids: dict[Variable, IdVariable] = {}  # keys, by whose ids they are
         self._lazies: dict[Source, Lazy] = {}
         self.presence = Presence(builder)
 

@@ -37,7 +37,6 @@ from .variables import (
     DictVariable,
     FunctionVariable,
     MethodVariable,
-    ObjectDict,
     ObjectVariable,
     SuperVariable,
     TupleVariable,
@@ -223,7 +222,7 @@ def bound(
     if kind is enum.property and entry.where is enum.Enum and name in ("name", "value"):
         return generic(vm, owner, f"_{name}_")
     if name == "__dict__" and kind in (GetSetDescriptorType, MemberDescriptorType):
-        return _dictionary(vm, owner)
+        return dictionary(vm, owner)
     if raw is vars(object)["__class__"]:
         return class_constant(vm, owner.cls)
     getter = vm.classes.entry(kind, "__get__")
@@ -235,24 +234,31 @@ def bound(
     raise Break("attribute", name=name, what=f"a {owner.cls.__name__} object")
 
 
-def _dictionary(vm: Interpreter, owner: Instance) -> Variable:
-    """owner.__dict__: of an object from outside only to be read, and the object not to be changed
-    any more, for nothing keeps the two together."""
+def dictionary(vm: Interpreter, owner: Instance) -> Variable:
+    """owner.__dict__. From now on a change of one is a change of the other (see `storing.py` and
+    `contents.py`)."""
     variable = owner.variable
-    if not isinstance(variable, ObjectVariable) or type(variable) is not ObjectVariable:
+    inside = owner.source is None
+    if type(variable) is not ObjectVariable or inside and has_slots(owner.cls):
         raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object")
-    if owner.source is None:
-        if has_slots(owner.cls):
-            raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object")
+    if variable.dictionary is None:
         items: Any = owner.attributes
-        return ObjectDict(items, owner=variable)
-    if owner.attributes:
-        raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object, changed")
+        made = DictVariable(items) if inside else _given_dictionary(vm, owner)
+        made.owner, variable.dictionary = variable, made
+    return variable.dictionary
+
+
+def _given_dictionary(vm: Interpreter, owner: Instance) -> DictVariable:
+    """Of an object from outside, with what the region has changed of it. Raises Break for one that
+    was changed as a dict, before anybody knew whose it is."""
+    assert owner.source is not None
     where = owner.source.attribute("__dict__")
     found = vm.look(vm.lazy(where, object.__getattribute__(owner.value, "__dict__")))
-    if not isinstance(found, DictVariable) or found in vm.effects.written:
+    if not isinstance(found, DictVariable) or found in vm.effects.written or found.owner:
         raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object, changed")
-    vm.effects.fixed.update((variable, found))
+    for name, value in owner.attributes.items():
+        if type(static_entry(owner.cls, name)[1]) is not MemberDescriptorType:
+            found.overlay(name, value)
     return found
 
 

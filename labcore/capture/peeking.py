@@ -8,6 +8,7 @@ the types listed here.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any
@@ -82,8 +83,8 @@ def _part(items: Any, which: slice) -> Any:
 
 
 def goes_over(iterator: Any, value: Any) -> bool:
-    """Is it on its way through this list or tuple; or through a dict or set, which may be this
-    one?"""
-    if issubclass(type(value), (dict, set)):
-        return any(type(leaf) in COPIED for leaf in leaves(iterator))
+    """Is it on its way through this list, tuple, dict or set?"""
+    if issubclass(type(value), (dict, set)):  # whose iterators only the collector looks into
+        inside = [leaf for leaf in leaves(iterator) if type(leaf) in COPIED]
+        return any(held is value for leaf in inside for held in gc.get_referents(leaf))
     return any(leaf.__reduce__()[1][0] is value for leaf in leaves(iterator))

@@ -9,13 +9,13 @@ frames; nothing else runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from types import CodeType, FunctionType
 from typing import Any
 
 from .. import dtypes
-from ..graph import GraphModule, Node, verify
+from ..graph import GraphModule, verify
 from ..guards import EAGER, MISS, End, Guard, GuardBuilder, Mismatch
 from ..guards.builder import Load, variant_source
 from ..guards.order import in_order
@@ -26,7 +26,6 @@ from .interpreter import Interpreter
 from .interpreter.letting_go import half_done
 from .leaving import Leaving
 from .numbers import NOTHING_VARIES, Numbers, Varying
-from .operators import CaptureTracer
 from .overwriting import (
     Shared,
     SharedMemory,
@@ -38,6 +37,7 @@ from .overwriting import (
     written,
 )
 from .skipping import CaptureAgain
+from .unused import check_unused
 from .variables import NumberVariable, TensorVariable
 from .watch import Watch
 
@@ -186,7 +186,7 @@ def _region(vm: Interpreter) -> Region:
         last = f"return {way_out.finish(captured.result)}"
     else:
         last = _stop(vm, way_out, stop)
-    _check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
+    check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
     vm.looker.finish()
     finish(vm.operators.tracer.memory, vm.looker, vm.operators.shared)
     module, inputs, call = _graph(vm, way_out)
@@ -251,40 +251,6 @@ def _overwritten(vm: Interpreter, way_out: Leaving) -> dict[str, int | None]:
         root.name: None if recorded or contents in way_out.handed_out else places[contents]
         for root, contents, _, recorded in vm.operators.tracer.memory.overwritten()
     }
-
-
-def _check_unused(tracer: CaptureTracer, outputs: Iterable[Node], unfinished: int | None) -> None:
-    """What nobody reads is dropped, unless it draws numbers, or only its own numbers tell whether
-    eager would raise.
-
-    What the instruction at step `unfinished` began is CPython's to do.
-    """
-    live, todo = set(), list(outputs)
-    while todo:
-        node = todo.pop()
-        if node not in live:
-            live.add(node)
-            todo += node.all_input_nodes
-    for node in tracer.graph.calls:
-        step = tracer.steps.get(node)
-        if node in live or step == unfinished:
-            continue
-        stop = None
-        if node.target.kind == "random":
-            stop = Break("random-operator", name=f"torch.{node.target_name}, unused")
-        elif node.target.kind == "indexed" or _may_divide_by_zero(node):
-            stop = Break("unused-check", name=node.target_name)
-        if stop is not None:
-            stop.origin, stop.step = node.origin, step
-            raise stop
-
-
-def _may_divide_by_zero(node: Node) -> bool:
-    """An integer division whose divisor is data, or zero."""
-    if node.target_name not in ("floor_divide", "remainder", "fmod") or node.meta is None:
-        return False
-    divisor = node.args[1] if len(node.args) > 1 else node.kwargs.get("other")
-    return not node.meta.dtype.is_floating_point and (isinstance(divisor, Node) or divisor == 0)
 
 
 def _global_state(builder: GuardBuilder) -> None:

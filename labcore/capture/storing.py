@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..guards.source import escape
 from .breaks import Break, WouldRaise
 from .classes import Classes, Entry, has_dictionary, is_fixed, static_entry
-from .objects import Instance, bound, own_attribute, special
+from .objects import Instance, bound, dictionary, own_attribute, own_dictionary, special
 from .variables import (
     Call,
     Constant,
@@ -106,14 +106,19 @@ def write(vm: Interpreter, owner: Instance, name: str, value: Variable | None) -
     variable = owner.variable
     if not isinstance(variable, ObjectVariable):
         raise Break("mutation", what=f"attribute {name!r} of {owner.title}")
+    in_slot = type(static_entry(variable.cls, name)[1]) is MemberDescriptorType
+    if value is None and variable.outside and not in_slot and own_dictionary(variable.value):
+        dictionary(vm, owner)  # which keeps the order: set again it would be the last
     if value is None:
-        vm.effects.write(variable, deleting(vm.classes, name))
+        vm.looker.write(variable, deleting(vm.classes, name))
     else:
-        vm.effects.write(variable, setting(vm.classes, variable.cls, name), value)
+        vm.looker.write(variable, setting(vm.classes, variable.cls, name), value)
     if value is None and not variable.outside:
         del variable.attributes[name]
     else:
         variable.attributes[name] = value
+    if variable.outside and variable.dictionary is not None and not in_slot:
+        variable.dictionary.overlay(name, value)
 
 
 PLAIN_DATA = (

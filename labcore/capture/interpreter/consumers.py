@@ -9,6 +9,7 @@ Invariant: what the callee changes step by step is changed step by step here.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from ..bases import plain
@@ -19,12 +20,14 @@ from ..variables import (
     DequeVariable,
     DictVariable,
     GeneratorVariable,
+    IteratorVariable,
     ListVariable,
     LiveIterator,
     MethodVariable,
     ObjectVariable,
     SetVariable,
     Variable,
+    ViewVariable,
 )
 from .core import Interpreter
 from .object_builtins import is_object, python_method
@@ -55,11 +58,17 @@ def runs_code(vm: Interpreter, variable: Variable) -> bool:
     return is_object(vm, value) and python_method(vm, value, "__iter__") is not None
 
 
+def steps(vm: Interpreter, variable: Variable) -> bool:
+    """Is it, or does it run, something that only gives its items one after the other?"""
+    one_by_one = isinstance(vm.look(variable), (IteratorVariable, ViewVariable))
+    return one_by_one or runs_code(vm, variable)
+
+
 def consuming(
     vm: Interpreter, function: Any, args: Args, kwargs: dict[str, Variable]
 ) -> Call | None:
     """function(*args, **kwargs), for one that takes all items first."""
-    if id(function) not in FUNCTIONS or not args or not runs_code(vm, args[0]):
+    if id(function) not in FUNCTIONS or not args or not steps(vm, args[0]):
         return None
     if function is dict and is_object(vm, args[0]):
         return inlined(iterators.dict_from, args, kwargs)
@@ -74,7 +83,7 @@ def consuming_method(
     stepwise = STEPWISE.get((type(owner), name))
     if stepwise is None and (name not in METHODS or len(args) != 1):
         return None  # before its arguments are looked at: append only keeps what it is given
-    if not any(runs_code(vm, arg) for arg in args):
+    if not any(map(partial(runs_code if stepwise else steps, vm), args)):
         return None
     if stepwise is iterators.update_dict and is_object(vm, args[0]):
         stepwise = iterators.update_from

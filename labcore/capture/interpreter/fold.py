@@ -22,6 +22,7 @@ from ..variables import (
     DictVariable,
     ListVariable,
     NumberVariable,
+    SetVariable,
     SliceVariable,
     TupleVariable,
     Variable,
@@ -63,6 +64,8 @@ def python_value(vm: Interpreter, variable: Variable) -> Any:
         pairs = vm.looker.dict_items(value).items()
         keys = [python_value(vm, key_variable(vm.builder, key)) for key, _ in pairs]
         return dict(zip(keys, [python_value(vm, item) for _, item in pairs]))
+    if isinstance(value, SetVariable) and all(map(is_plain, elements := vm.looker.elements(value))):
+        return elements  # itself, for a copy may have another order
     if isinstance(value, SliceVariable):
         return slice(*(python_value(vm, part) for part in value.parts))
     raise Break("operation", what=f"a {value.kind} where a constant is needed")

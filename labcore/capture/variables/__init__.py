@@ -35,7 +35,6 @@ from .values import (
     ModeVariable as ModeVariable,
     Mutable as Mutable,
     NamespaceVariable as NamespaceVariable,
-    ObjectDict as ObjectDict,
     ObjectVariable as ObjectVariable,
     SetVariable as SetVariable,
     SliceVariable as SliceVariable,

@@ -133,7 +133,8 @@ class DictVariable(Mutable):
     """A dict, by key (see `keys.py`). One from outside is not `complete` until somebody asks which
     keys there are: `items` are those written meanwhile, `gone` those deleted, and `changes` all of
     it in order, with None for a deletion. `cls` may be OrderedDict, or defaultdict, whose `factory`
-    gives what is missing."""
+    gives what is missing. `owner`: the object whose `__dict__` it is; if that was made inside,
+    `items` are its attributes themselves."""
 
     items: dict[Any, Variable]
     complete: bool = True
@@ -141,10 +142,21 @@ class DictVariable(Mutable):
     changes: list[tuple[Any, Variable | None]] = field(default_factory=list)
     cls: type = field(default=dict, kw_only=True)
     factory: Variable | None = field(default=None, kw_only=True)
+    owner: ObjectVariable | None = field(default=None, kw_only=True)
 
     @property
     def kind(self) -> str:
         return self.cls.__name__
+
+    def overlay(self, key: Any, value: Variable | None) -> None:
+        """The key has a value now; or, with None, it is deleted."""
+        if value is None:
+            self.items.pop(key, None)
+        else:
+            self.items[key] = value
+        if not self.complete:
+            self.changes.append((key, value))
+            (self.gone.add if value is None else self.gone.discard)(key)
 
 
 @dataclass(eq=False, slots=True)
@@ -190,7 +202,8 @@ class KeyVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class IdVariable(Variable):
-    """id(of): a number that is only known when the program runs; equal for one object."""
+    """id(of): a number that is only known when the program runs; equal for one object. A key is the
+    one such variable of its object, with Python for the number as its `home`."""
 
     of: Variable
 
@@ -273,20 +286,15 @@ class ViewVariable(Variable):
 
 
 @dataclass(eq=False, slots=True)
-class ObjectDict(DictVariable):
-    """`owner.__dict__` of an object made inside: `items` are the owner's attributes themselves."""
-
-    owner: ObjectVariable = field(kw_only=True)
-
-
-@dataclass(eq=False, slots=True)
 class ObjectVariable(Mutable):
     """An object of class `cls`: from outside, its type guarded and each attribute when it is read;
     or made inside, and then without a value. `attributes` are those written inside, None a deleted
-    one; `contents` what it holds as an instance of a builtin class as well (see `bases.py`)."""
+    one; `dictionary` is its `__dict__`, once somebody asked for that, and `contents` what it holds
+    as an instance of a builtin class as well (see `bases.py`)."""
 
     cls: type
     attributes: dict[str, Variable | None] = field(default_factory=dict)
+    dictionary: DictVariable | None = None
     contents: Variable | None = None
 
     @property

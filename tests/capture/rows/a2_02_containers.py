@@ -218,3 +218,19 @@ def bytes_values(x):
 
 def truth_of_containers(x, numbers, table):
     return [bool(v) for v in ([], numbers, {}, table, "", "a", (), set(), {1})], x
+
+
+def frozen_sets(x, names):
+    made = {1, 2}
+    frozen = frozenset(made)
+    made.add(3)
+    return frozen | made, made - frozen, frozenset(frozen | {4}), frozenset(names) >= {"u"}, x + 1
+
+
+def joined_iterators(x, table):
+    parts = iter(["a", "b"]), reversed(["c", "d"]), table, table.keys(), {"k": "v"}.values()
+    return ["-".join(part) for part in parts], x + 1
+
+
+def texts_of_sets(x):
+    return str({3, 1}), f"{ {2} }", tuple({5, 4}), x + 1

@@ -408,3 +408,50 @@ Pair = namedtuple("Pair", "left right")
 def namedtuple_of_tensors(x, y):
     p = Pair(x * 2, right=y)
     return p, p.left + p[1], len(p)
+
+
+class _Settings:
+    def __init__(self):
+        self.width = 2
+        self.name = "relu"
+
+
+SETTINGS = _Settings()
+
+
+def dict_of_a_changed_object(x):
+    SETTINGS.width = 3
+    SETTINGS.depth = x
+    return list(vars(SETTINGS)), SETTINGS.__dict__["width"] * x, "depth" in SETTINGS.__dict__
+
+
+def object_changed_through_its_dict(x):
+    own = SETTINGS.__dict__
+    own["width"] = 5
+    own.update(scale=2, name="tanh")
+    SETTINGS.scale += 1
+    return SETTINGS.width * x, own["scale"], getattr(torch, SETTINGS.name)(x), own is vars(SETTINGS)
+
+
+def deleted_and_set_again(x):
+    del SETTINGS.width
+    gone = "width" in vars(SETTINGS)
+    SETTINGS.width = 1
+    return list(vars(SETTINGS).items()), gone, x + SETTINGS.width
+
+
+def dict_of_a_new_object(x):
+    made = _Settings()
+    own = vars(made)
+    own["bias"] = x
+    made.width = 4
+    return own is vars(made), list(own), made.bias * own["width"], made
+
+
+def ids_as_keys(xs, table):
+    seen, count = set(), {}
+    for item in (table, SETTINGS, table, *xs, xs[0]):
+        if id(item) not in seen:
+            seen.add(id(item))
+        count[id(item)] = count.get(id(item), 0) + 1
+    return len(seen), count[id(table)], id(xs[0]) in seen, xs[0] * len(count)

@@ -61,3 +61,43 @@ def module_made_inside(x):
 
 def state_dict(x):
     return {name: p * 2 for name, p in LINEAR.params.items()}, x
+
+
+class _Net(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = torch.nn.Linear(3, 3)
+        self.again = self.inner
+        self.calls = 0
+        with torch.no_grad():
+            for p in self.parameters():
+                p.fill_(0.5)
+
+    def forward(self, x):
+        self.calls += 1
+        names = [name for name, _ in self.named_children()]
+        self.calls += len(names)
+        return self.inner(x) * self.calls
+
+
+NET = _Net()
+
+
+def counting_calls(x):
+    return NET(x)
+
+
+def parameters_each_once(x):
+    return x * len(list(NET.parameters())) + sum(p.sum() for p in NET.parameters()).detach()
+
+
+def modules_each_once(x):
+    return [type(m).__name__ for m in NET.modules()], x * len(dict(NET.named_modules()))
+
+
+def switched_to_evaluation(x):
+    before = NET.training
+    NET.eval()
+    during = NET.training
+    NET.train()
+    return before, during, NET.inner.training, x + 1
