@@ -9,6 +9,7 @@ themselves.
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from functools import partial
 from types import CellType, FunctionType, MethodType
@@ -144,6 +145,8 @@ class Exit(Filling):
         value = variable.value
         if type(value) in LITERALS:
             return repr(value)
+        if type(value) is re.Match:  # each call makes another one
+            raise Break("operation", what="a match, in use where capture stops")
         return self.builder.constant(value, getattr(value, "__name__", None) or "constant")
 
     def _make(self, variable: Variable) -> str:

@@ -1,14 +1,16 @@
 """What functions of Python's library mean that read what capture knows without them.
 
-In: `inspect.isgeneratorfunction`, and the `dispatch` that `functools.singledispatch` makes for each
-generic function.  Out: a constant, under guard.
-Invariant: a generic function's registry is asked by its own code, here and in the guard.
+In: `inspect.isgeneratorfunction`, the `dispatch` that `functools.singledispatch` makes for each
+generic function, and functions of module re.  Out: a constant, under guard.
+Invariant: a generic function's registry is asked by its own code, here and in the guard. Functions
+that only compute plain values from plain values are called while capturing.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import re
 from typing import Any
 
 from ..guards import kinds, source
@@ -51,5 +53,20 @@ def _implementation(
     return vm.lazy(source.constant(name, own), found)  # not looked at: it is not called yet
 
 
+def _computed(
+    vm: Any, called: FunctionVariable, args: list[Variable], kwargs: dict[str, Variable]
+) -> Variable:
+    """A function that does nothing else."""
+    from .interpreter.fold import called_with  # late: it needs the interpreter
+
+    title = f"{called.namespace['__name__']}.{called.code.co_name}()"
+    return called_with(vm, title, called.value, args, kwargs)
+
+
+for _function in (
+    re.compile, re.escape, re.findall, re.finditer, re.fullmatch, re.match, re.search, re.split,
+    re.sub, re.subn,
+):  # fmt: skip
+    means(_function, _computed)
 means(inspect.isgeneratorfunction, _is_generator_function)
 means_by_code(DISPATCH.dispatch.__code__, _implementation)

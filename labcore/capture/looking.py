@@ -9,6 +9,7 @@ its class, its attributes one by one.
 from __future__ import annotations
 
 import enum
+import re
 from collections import OrderedDict, defaultdict, deque
 from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -64,6 +65,7 @@ BY_IDENTITY = (
     ModuleType,
     Op,
     dtypes.dtype,
+    re.Pattern,
     type(NotImplemented),
     *METHOD_DESCRIPTORS,
 )

@@ -422,7 +422,7 @@ def test_a_method_in_c_that_wants_its_type() -> None:
         return x * 2, Compiled.pattern.sub(replaced, "a-a")
 
     report = check(f, x4())
-    assert [stop.break_id for stop in report.breaks] == ["unknown-call"]
+    assert [stop.break_id for stop in report.breaks] == ["operation"]
 
 
 def in_use(make):

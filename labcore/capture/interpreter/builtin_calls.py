@@ -10,7 +10,6 @@ import builtins
 import itertools
 import math
 import operator
-from collections.abc import Callable
 from types import MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
@@ -44,7 +43,7 @@ from .core import Interpreter
 from .deques import backwards, deque_method
 from .dicts import dict_method, fromkeys, update
 from .equality import spelled_out
-from .fold import folded
+from .fold import called_with
 from .generators import stop_iteration
 from .iteration import all_items, ask_iterator, push, take_next
 from .lists import list_method
@@ -166,17 +165,7 @@ def fold_call(
         found = symbolic(vm, function, [vm.look(arg) for arg in args])
         if found is not None:
             return found
-    return folded(vm, f"{name}()", _with_names(function, list(kwargs)), *args, *kwargs.values())
-
-
-def _with_names(function: Callable[..., Any], names: list[str]) -> Callable[..., Any]:
-    """The function, with its last arguments given by these names."""
-
-    def call(*values: Any) -> Any:
-        count = len(values) - len(names)
-        return function(*values[:count], **dict(zip(names, values[count:])))
-
-    return call
+    return called_with(vm, f"{name}()", function, args, kwargs)
 
 
 # ---- sizes and items ----------------------------------------------------------------------------
@@ -327,5 +316,4 @@ def call_method(
         if found is not None:
             return found
     call = lambda own, *values, **names: getattr(own, name)(*values, **names)
-    method = _with_names(call, list(kwargs))
-    return folded(vm, f"{name}()", method, owner, *args, *kwargs.values())
+    return called_with(vm, f"{name}()", call, [owner, *args], kwargs)

@@ -6,8 +6,9 @@ with, so no user code runs.
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import devices, dtypes
@@ -20,6 +21,7 @@ from ..variables import (
     Constant,
     DequeVariable,
     DictVariable,
+    IteratorVariable,
     ListVariable,
     NumberVariable,
     SetVariable,
@@ -30,7 +32,10 @@ from ..variables import (
 from .arithmetic import symbolic
 from .core import Interpreter
 
-PLAIN = frozenset({*ATOMS, dtypes.dtype, devices.device, slice})
+PLAIN = frozenset(
+    {*ATOMS, dtypes.dtype, devices.device, slice, re.Pattern, re.Match, re.RegexFlag}
+)
+MATCHES: Any = type(re.finditer("", ""))
 
 
 def is_plain(value: Any) -> bool:
@@ -94,6 +99,19 @@ def folded(
     return wrapped(result)
 
 
+def called_with(
+    vm: Interpreter,
+    what: str,
+    function: Callable[..., Any],
+    args: Sequence[Variable],
+    kwargs: dict[str, Variable],
+) -> Variable:
+    """What a call of the function gives, as `folded`."""
+    count, names = len(args), list(kwargs)
+    call = lambda *values: function(*values[:count], **dict(zip(names, values[count:])))
+    return folded(vm, what, call, *args, *kwargs.values())
+
+
 def wrapped(value: Any) -> Variable:
     """A variable for a plain value that was just computed; a new list is one made inside."""
     if type(value) is list:
@@ -102,6 +120,8 @@ def wrapped(value: Any) -> Variable:
         return DictVariable({key: wrapped(item) for key, item in value.items()})
     if type(value) is bytearray:
         return BytearrayVariable(value)
+    if type(value) is MATCHES:
+        return IteratorVariable([wrapped(match) for match in value])
     if not is_plain(value):
         raise Break("operation", what=f"a constant of type {type(value).__name__}")
     return Constant(value)

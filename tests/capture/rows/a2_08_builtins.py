@@ -5,6 +5,7 @@ import math
 import operator
 import os
 import random
+import re
 import time
 
 from tests.capture.rows.marks import breaks
@@ -402,3 +403,27 @@ def type_of_results(x):
 
 def error_in_a_builtin(x):
     return x + len(5)
+
+
+PATTERN = re.compile(r"(?P<name>\w+)=(?P<value>\d+)")
+
+
+def matched(x, s):
+    found = re.match(r"(\d+)", "12ab")
+    pair = PATTERN.match("scale=3")
+    if re.search("z", s) is None:
+        x = x * int(pair["value"])
+    whole = PATTERN.fullmatch("a=")
+    return x * int(found.group(1)), pair.groupdict(), pair.span("name"), whole is None
+
+
+def matched_all(x):
+    ends = [m.end() for m in re.finditer(r"\d+", "1 22")]
+    return re.sub(r"\d", "#", "a1b2"), re.split("[,;]", "a,b;c"), re.findall("(?i)A", "aA"), ends, x
+
+
+@breaks("operation", "side-effect-call", "unknown-call")
+def match_before_a_break(x):
+    found = re.match("a+", "aab")
+    print(end="")
+    return x * found.end()
