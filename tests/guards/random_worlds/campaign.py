@@ -22,9 +22,9 @@ from labcore.compiler import state
 from labcore.compiler.points import Point
 from labcore.trace import record
 
-from .places import NUMBERED, Kind
+from .places import Kind
 from .seeing import Seen
-from .world import World
+from .world import EVERY, World
 
 CHANGES, LIMIT = 12, 64
 
@@ -82,7 +82,7 @@ def usual_state() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def run(seed: int, tally: Tally, among: Sequence[Kind] = NUMBERED) -> str | None:
+def run(seed: int, tally: Tally, among: Sequence[Kind] = EVERY) -> str | None:
     """The first difference, in words."""
     with usual_state():
         world = World(seed, among)

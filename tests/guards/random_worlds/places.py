@@ -1,6 +1,6 @@
 """What a program may read of the world, and how that changes between two calls.
 
-In each text `@` is the place's number, `$` a random value, `?` a random key.  `name` is the
+In each text `name@` has the place's number, `$` a random value, `?` a random key.  `name` is the
 variable that the reads begin with: it is a global, an argument, a cell or a default of the program.
 Invariant: reads change nothing, so eager and compiled can be asked one after the other.
 """

@@ -6,6 +6,7 @@ In: a seed.  Out: a `World`: `call` the program or what was compiled of it, `cha
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from random import Random
@@ -13,13 +14,17 @@ from typing import Any
 
 import labcore as torch
 
+from .more_places import MORE
 from .places import ARGUMENTS, BUILTIN, KEYS, NUMBERED, STATE, VALUES, Kind
 
 PRELUDE = """
-from collections import OrderedDict, defaultdict, namedtuple
-from enum import Enum
+import functools
+from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from enum import Enum, Flag, IntEnum
 from functools import partial
 from types import ModuleType
+from typing import ClassVar
 TORCH, relu = torch, torch.relu
 class Plain: pass
 class Row(list): pass
@@ -35,12 +40,18 @@ def add(a, b=1, *, c=0): return a
 def make_other(c):
     def other(v, k=3, *, s=1): return v - c
     return other
+def wrapped(function):
+    @functools.wraps(function)
+    def inner(*args, **kwargs):
+        return function(*args, **kwargs), len(args)
+    return inner
 def made_in_inference():
     with TORCH.inference_mode():
         return TORCH.ones(2)
 where, x0, y0 = '', torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
 """
 ROLES = ("global", "global", "argument", "cell", "default")
+EVERY = (*NUMBERED, *MORE)
 PATH = "<random world>"
 
 
@@ -52,7 +63,7 @@ class Place:
         self.variable = self.text(kind.name)
 
     def text(self, text: str, random: Random | None = None) -> str:
-        text = text.replace("@", str(self.number))
+        text = re.sub(r"\b@", str(self.number), text)  # no decorator's
         while random and "$" in text:
             text = text.replace("$", random.choice(VALUES).replace("@", str(self.number)), 1)
         while random and "?" in text:
@@ -63,7 +74,7 @@ class Place:
 class World:
     """`used` are the places that the program reads."""
 
-    def __init__(self, seed: int, among: Sequence[Kind] = NUMBERED) -> None:
+    def __init__(self, seed: int, among: Sequence[Kind] = EVERY) -> None:
         self.random = random = Random(seed)
         kinds = random.choices(among, k=random.randint(2, 5))
         places = [Place(k, n, self._role(k)) for n, k in enumerate(kinds)]
@@ -74,7 +85,7 @@ class World:
         self.used = random.sample(places, max(1, random.randint(len(places) // 2, len(places))))
         made = [place.text(place.kind.made, random) for place in places]
         self.source = "\n".join([PRELUDE, *made, *self._program()])
-        self.scope: dict[str, Any] = {"torch": torch, "__name__": "world"}
+        self.scope: dict[str, Any] = {"torch": torch, "__name__": "__main__"}
         exec(compile(self.source, PATH, "exec"), self.scope)
         self.program = self.scope["program"]
         self.sync()
