@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .. import trace
 from ..capture import Break, Region, capture
+from ..graph import GraphModule
 from ..guards import RECOMPILE_LIMIT, Guard, Variant
 from .backends import Backend
 from .counters import count_region
@@ -51,8 +53,8 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         trace.emit(error.event)
         raise error
     module, graphs = region.graph_module, point.state.graphs
-    key = None if module is None or region.symbolic else structure(module)
-    known = None if key is None else graphs.find(key)
+    key = None if module is None else structure(module)
+    known = None if module is None else graphs.find(key, module)
     stop = point.state.first_time(region.stop)
     count_region(region, stop, known is not None)
     if trace.listening():
@@ -62,9 +64,11 @@ def build(point: Point, slots: tuple[Any, ...], compile_id: str) -> Variant:
         tell_region(point, region)
     if module is not None:
         if known is None:
-            known = CompiledGraph(_run_backend(region, point), module, compile_id)
-            if key is not None:
-                graphs.add(key, known)
+            known = _compiled(module, region, point, compile_id)
+            graphs.add(key, known)
+        elif module.graph.env is not None:
+            for text in known.assumptions(module):
+                module.graph.env.assume(text)
         region.builder.scope["graph"] = known.run
     if region.numbers is not None and (violations := region.numbers.violations()):
         raise ConstraintViolationError(violations)
@@ -115,6 +119,17 @@ def _report(
 def _report_guards(region: Region) -> None:
     guards = [step.record() for step in region.steps if isinstance(step, Guard)]
     trace.emit(trace.GuardsInstalled(guards, region.source))
+
+
+def _compiled(
+    module: GraphModule, region: Region, point: Point, compile_id: str
+) -> CompiledGraph:
+    """What the backend makes of a region's graph, and takes for granted."""
+    env = module.graph.env
+    noting: AbstractContextManager[list[str]] = nullcontext([]) if env is None else env.noting()
+    with noting as assumed:
+        run = _run_backend(region, point)
+    return CompiledGraph(run, module, compile_id, assumed)
 
 
 def _run_backend(region: Region, point: Point) -> Callable[..., Any]:

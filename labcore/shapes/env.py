@@ -81,6 +81,22 @@ class ShapeEnv:
         finally:
             vars(self).update(before)
 
+    @contextmanager
+    def noting(self) -> Iterator[list[str]]:
+        """The list gets what is assumed inside, for who has to assume it once more."""
+        noted: list[str] = []
+        told = self.assume
+
+        def assume(condition: str) -> None:
+            noted.append(condition)
+            told(condition)
+
+        self.assume = assume
+        try:
+            yield noted
+        finally:
+            self.assume = told
+
     # ---- questions ----
 
     def holds(self, text: str, hint: bool) -> bool:
@@ -131,6 +147,22 @@ class ShapeEnv:
         while self.equal and not self.equal.keys().isdisjoint(expr.symbols):
             expr = expr.subs(self.equal)
         return expr
+
+    def known_of(self, symbols: set[str]) -> list[str]:
+        """All that an answer about these symbols may rest on, in words."""
+        said = [f"{name} in {ends}" for name, ends in self.ranges.items()]
+        said += [f"{name} == {expr}" for name, expr in self.equal.items()]
+        said += [f"{fact} >= 0" for fact in self.facts]
+        for question, answer in self.answers.items():
+            words = question if isinstance(question, str) else " ".join(map(str, question))
+            said.append(f"{words}: {answer}")
+        about: list[str] = []
+        reached: set[str] = set()
+        while symbols != reached:
+            reached = symbols
+            about = [text for text in said if not reached.isdisjoint(SYMBOL.findall(text))]
+            symbols = reached.union(*map(SYMBOL.findall, about))
+        return about
 
     def is_constant(self, symbol: str) -> bool:
         """Do the assumptions leave it no other value?"""

@@ -18,9 +18,9 @@ def around_a_break(first, second):
     return scope["f"]
 
 
-def backend_calls(function, *inputs):
+def backend_calls(function, *inputs, **options):
     counter = CompileCounter()
-    compiled = torch.compile(function, backend=counter)
+    compiled = torch.compile(function, backend=counter, **options)
     for x in inputs:
         want = function(x)
         for _ in range(2):
@@ -50,6 +50,62 @@ X = torch.tensor([0.5, -2.0])
 )
 def test_what_is_equal(first, second, count):
     assert backend_calls(around_a_break(first, second), X) == count
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "count"),
+    [
+        ("x * 2 + 1", "x * 2 + 1", 1),
+        ("x * 2 + x.shape[0]", "x * 2 + x.shape[0]", 1),
+        ("x * 2 + x.shape[0]", "x * 2 + 2 * x.shape[0]", 2),
+        ("x * 2", "(x if x.shape[0] > 3 else 0) * 2", 2),  # more is known of the size
+        ("x[: x.shape[0] // 2]", "x[: x.shape[0] // 2]", 1),
+    ],
+)
+def test_what_is_equal_with_symbols(first, second, count):
+    f = around_a_break(first, second)
+    assert backend_calls(f, torch.ones(8), torch.ones(9), dynamic=True) == count
+
+
+def test_symbols_are_told_apart_by_their_place():
+    def f(n, x):
+        while n > 0:  # once more a symbol of the caller's, then none
+            x = x + 1
+            n -= 1
+            compiler.graph_break()
+        return x
+
+    assert backend_calls(lambda x: f(3, x), torch.ones(4), torch.ones(5), dynamic=True) == 1
+    counter = CompileCounter()
+    compiled = torch.compile(f, backend=counter, dynamic=True)
+    assert compiled(3, torch.ones(4)).tolist() == [4.0] * 4
+    assert counter.frame_count == 1
+
+
+def taking_for_granted(condition):
+    """A backend that rests on a condition on the first size, and has it checked."""
+    calls = []
+
+    def backend(gm, example_inputs):
+        (node,) = (n for n in gm.graph.placeholders if not n.symbol)
+        taken = condition(node.meta.shape[0])
+
+        def run(*inputs):
+            assert condition(inputs[-1].shape[0]) == taken
+            return gm.forward(*inputs)
+
+        calls.append(taken)
+        return run
+
+    return backend, calls
+
+
+def test_what_a_backend_takes_for_granted_is_guarded_where_its_graph_is_shared():
+    backend, calls = taking_for_granted(lambda size: size % 2 == 0)
+    compiled = torch.compile(around_a_break("x * 2", "x * 2"), backend=backend, dynamic=True)
+    for n, count in ((8, 1), (6, 1), (7, 2), (9, 2), (4, 2)):
+        assert compiled(torch.ones(n)).tolist() == [4.0] * n
+        assert len(calls) == count
 
 
 def test_variants_share_graphs_and_modes_do_not():
