@@ -98,7 +98,7 @@ def counted(function: Any, numbers: list[Any], **options: Any) -> list[int]:
         (through_item, [torch.tensor(1.5), torch.tensor(2.5), torch.tensor(3.5)], [2, 3, 3]),
         (added_in_loop, [5, 50], [3, 3]),
         (while_counter, [1000], [3]),
-        (by_length, [50], [3]),
+        (by_length, [50], [2]),
         (branching, [3, 4, 20, 30, 5], [1, 2, 3, 3, 3]),
         (returned, [7, 8, -9, 0, 2**40], [1, 2, 2, 2, 2]),
         (repeated, [1, 2, 3, 2], [1, 2, 3, 3]),
