@@ -64,7 +64,8 @@ def _different(
         tensors = type_ == "NO_TENSOR_ALIASING"  # two of them are one key if they are one object
         keys = homes if tensors else [f"id({home})" for home in homes]
         code = f"len({{{', '.join(keys)}}}) == {len(homes)}"
-    looker.builder.add(kinds.condition(type_, names, code, homes[0], expected, words, None))
+    origin = looker.builder.met_at(homes[-1])
+    looker.builder.add(kinds.condition(type_, names, code, homes[0], expected, words, origin))
 
 
 def _dictionaries_apart(looker: Looker) -> None:
@@ -81,9 +82,10 @@ def _dictionaries_apart(looker: Looker) -> None:
                 code = f"{owner.home}.__dict__ is not {one.home}"
                 names = f"{one.place.name}, {owner.place.name}.__dict__"
                 words = f"{one.place.name!r} is the dict of {owner.place.name!r} now"
+                origin = looker.builder.met_at(one.home)
                 looker.builder.add(
                     kinds.condition(
-                        "DUPLICATE_INPUT", names, code, one.home, "different", words, None
+                        "DUPLICATE_INPUT", names, code, one.home, "different", words, origin
                     )
                 )
 
@@ -119,8 +121,9 @@ def _iterators_apart(looker: Looker) -> None:
         code = f"{looker.builder.constant(apart, 'apart')}({homes})"
         names = ", ".join(iterator.source.name for iterator in moved)
         words = f"{names}: one iterator takes from another"
+        origin = looker.builder.met_at(moved[-1].home)
         looker.builder.add(
-            kinds.condition("ITERATOR_MATCH", names, code, moved[0].home, "apart", words, None)
+            kinds.condition("ITERATOR_MATCH", names, code, moved[0].home, "apart", words, origin)
         )
 
 
@@ -134,6 +137,7 @@ def _not_iterated(looker: Looker, changed: Mutable, iterator: LiveIterator) -> N
     each = [changed.home, *([f"{changed.home}.__dict__"] if own else [])]
     code = " and ".join(f"not {function}({iterator.home}, {home})" for home in each)
     words = f"{name!r} is being iterated now"
+    origin = looker.builder.met_at(changed.home)
     looker.builder.add(
-        kinds.condition("ITERATOR_MATCH", name, code, changed.home, "not iterated", words, None)
+        kinds.condition("ITERATOR_MATCH", name, code, changed.home, "not iterated", words, origin)
     )

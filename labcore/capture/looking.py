@@ -342,7 +342,7 @@ class Looker(Contents):
                 tensor.home,
                 "no inference tensor",
                 f"{name!r} was made under inference_mode",
-                None,
+                self.builder.met_at(tensor.home),
             )
         )
 

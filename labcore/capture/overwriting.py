@@ -184,8 +184,9 @@ def shared_node(operators: OperatorCalls, tensor: TensorVariable) -> Node | None
 
 def _guard_shared(looker: Looker, source: Source, home: str, code: str, words: str) -> None:
     words, name = f"{source.name!r} is {words}", source.name
+    origin = looker.builder.met_at(home)
     looker.builder.add(
-        kinds.condition("NO_TENSOR_ALIASING", name, code, home, "shared memory", words, None)
+        kinds.condition("NO_TENSOR_ALIASING", name, code, home, "shared memory", words, origin)
     )
 
 
@@ -196,8 +197,9 @@ def _guard_apart(looker: Looker, tensors: list[TensorVariable], places: Places) 
     words = f"what is written of {name} shares memory with another tensor now"
     known, homes = looker.builder.constant(places, "places"), ", ".join(t.home for t in tensors)
     code, expected = f"apart({known}, {homes})", "memory of its own"
+    origin = looker.builder.met_at(home)
     looker.builder.add(
-        kinds.condition("NO_TENSOR_ALIASING", name, code, home, expected, words, None)
+        kinds.condition("NO_TENSOR_ALIASING", name, code, home, expected, words, origin)
     )
 
 
@@ -206,8 +208,8 @@ def _guard_takes_writes(looker: Looker, written: TensorVariable, recorded: bool)
     name, home = written.source.name, written.home
     code = f"{looker.builder.constant(takes_writes, 'takes_writes')}({home}, {recorded})"
     words = f"{name!r} is a leaf that requires grad, or a view of one, now"
-    expected = "a tensor that may be written"
-    looker.builder.add(kinds.condition("TENSOR_MATCH", name, code, home, expected, words, None))
+    expected, origin = "a tensor that may be written", looker.builder.met_at(home)
+    looker.builder.add(kinds.condition("TENSOR_MATCH", name, code, home, expected, words, origin))
 
 
 def takes_writes(tensor: Tensor, recorded: bool) -> bool:

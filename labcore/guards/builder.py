@@ -87,6 +87,10 @@ class GuardBuilder:
             self.steps.append(Load(home, text, source, self.origin))
         return home
 
+    def met_at(self, home: str) -> Origin | None:
+        """The user's place that looked at a value first, which is where its type is guarded."""
+        return next((guard.origin for guard in self.guards if guard.subject == home), None)
+
     def add(self, guard: Guard) -> None:
         if guard.code not in self._codes:
             self._codes.add(guard.code)

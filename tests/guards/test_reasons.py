@@ -3,6 +3,7 @@ that used the value, in callees and behind breaks too."""
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 import labcore as torch
 from labcore import compiler
 from labcore.compiler.exc import RecompileForbidden
-from labcore.trace import CacheMiss, record
+from labcore.trace import CacheMiss, GuardsInstalled, record
 
 SOURCE = """
 FACTOR, TABLE = 2, {"a": 1}
@@ -78,3 +79,68 @@ def test_the_line_is_the_one_that_used_it(change):
     miss = trace.of(CacheMiss)[0]
     assert reason in miss.reasons[0] and miss.places[0].startswith(f"{line} ({PATH}:")
     assert f"{miss.reasons[0]}  # {miss.places[0]}" in trace.text("recompiles")
+
+
+class Box:
+    pass
+
+
+def adds(x, y):
+    return x + y
+
+
+def writes(x, y):
+    x.add_(1)
+    return x + y
+
+
+def appends(a, b):
+    a.append(1)
+    return len(b)
+
+
+def sets_attributes(a, b):
+    a.k = 1
+    b.k = 2
+    return a.k
+
+
+def sets_an_item(o, d):
+    d["k"] = 1
+    return hasattr(o, "k")
+
+
+def takes(a, b):
+    return next(a) + next(b)
+
+
+PAIRS = [
+    (adds, lambda: torch.ones(2)),
+    (writes, lambda: torch.ones(2)),
+    (appends, list),
+    (sets_attributes, Box),
+    (takes, lambda: iter([1])),
+]
+
+
+@pytest.mark.parametrize(("function", "make"), PAIRS)
+def test_one_object_given_twice_is_told_with_the_line_that_met_it_again(function, make):
+    compiled = torch.compile(function, backend="eager")
+    with record() as trace:
+        compiled(make(), make())
+        with contextlib.suppress(StopIteration):
+            compiled(*[make()] * 2)
+    reasons, places = trace.of(CacheMiss)[1].reasons, trace.of(CacheMiss)[1].places
+    assert "a, b: " in reasons[0] or "x, y: " in reasons[0], reasons
+    assert f"in {function.__name__})" in places[0]
+
+
+@pytest.mark.parametrize(
+    ("function", "args"),
+    [*((function, (make(), make())) for function, make in PAIRS), (sets_an_item, (Box(), {}))],
+)
+def test_every_guard_but_that_on_modes_has_a_line(function, args):
+    with record() as trace:
+        torch.compile(function, backend="eager")(*args)
+    guards = [guard for told in trace.of(GuardsInstalled) for guard in told.guards]
+    assert {guard.type for guard in guards if guard.origin is None} <= {"GRAD_MODE"}

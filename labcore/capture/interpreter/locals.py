@@ -175,7 +175,10 @@ def _builtin(vm: Interpreter, name: str, value: Any, space: str) -> Variable:
     where = source.constant("builtins", builder.constant(builtins, "builtins")).attribute(name)
     if not issubclass(type(value), BY_IDENTITY):  # somebody put a thing of theirs there
         code, words = f"{name!r} not in {space}", f"{name!r} is a global variable now"
-        builder.add(kinds.condition("BUILTIN_MATCH", name, code, space, "no global", words, None))
+        add = kinds.condition(
+            "BUILTIN_MATCH", name, code, space, "no global", words, builder.origin
+        )
+        builder.add(add)
         return vm.lazy(where, value)
     constant = builder.constant(value, name)
     builder.add(kinds.builtin_match(name, space, constant, builder.origin))

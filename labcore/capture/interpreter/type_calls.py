@@ -87,8 +87,10 @@ def _is_subclass(vm: Interpreter, cls: type, others: tuple[type, ...]) -> bool:
             names = [vm.builder.constant(kind, kind.__name__) for kind in (cls, other)]
             code = f"{'' if hit else 'not '}issubclass({', '.join(names)})"
             words = f"{cls.__name__} is {'no longer' if hit else 'now'} a {other.__name__}"
-            add = kinds.condition("SUBCLASS", cls.__name__, code, names[0], code, words, None)
-            vm.builder.add(add)
+            name, origin = cls.__name__, vm.builder.origin
+            vm.builder.add(
+                kinds.condition("SUBCLASS", name, code, names[0], code, words, origin)
+            )
         if hit:
             return True
     return False
