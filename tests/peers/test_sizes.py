@@ -1,12 +1,16 @@
-"""How many graphs a series of calls makes, numbers and sizes varying: the lab and PyTorch alike."""
+"""How many graphs a series of calls makes, numbers and sizes varying: the lab and PyTorch alike.
+
+Counted as they are captured: the lab has equal ones compiled once.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from labcore.compiler._dynamo.testing import CompileCounter
+from labcore.trace import GraphCaptured, record
 
 from .pairs import lab, torch
 
@@ -103,22 +107,28 @@ def argument(module: Any, part: Any) -> Any:
     return made
 
 
-def counts(module: Any, counter: Any, name: str, dynamic: bool | None, calls: Any) -> list[int]:
+def counts(
+    module: Any, backend: Any, graphs: Callable[[], int], name: str, dynamic: Any, calls: Any
+) -> list[int]:
+    """`graphs()` after each call."""
     scope = {"torch": module}
     exec(PROGRAMS, scope)
-    compiled, found = module.compile(scope[name], backend=counter, dynamic=dynamic), []
+    compiled, found = module.compile(scope[name], backend=backend, dynamic=dynamic), []
     for call in calls:
         args = [argument(module, part) for part in call]
         compiled(*[args[0] if part == "x" else arg for part, arg in zip(call, args)])
-        found.append(counter.frame_count)
+        found.append(graphs())
     return found
 
 
 @pytest.mark.filterwarnings("ignore:.*recompile limit")
 @pytest.mark.parametrize(("name", "dynamic", "calls"), SERIES)
 def test_as_many_graphs(name: str, dynamic: bool | None, calls: Any) -> None:
-    from torch._dynamo.testing import CompileCounter as TorchCounter
+    from torch._dynamo.testing import CompileCounter
 
     torch._dynamo.reset()
-    theirs = counts(torch, TorchCounter(), name, dynamic, calls)
-    assert counts(lab, CompileCounter(), name, dynamic, calls) == theirs
+    counter = CompileCounter()
+    theirs = counts(torch, counter, lambda: counter.frame_count, name, dynamic, calls)
+    with record() as trace:
+        captured = lambda: len(trace.of(GraphCaptured))
+        assert counts(lab, "eager", captured, name, dynamic, calls) == theirs
