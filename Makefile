@@ -25,7 +25,7 @@ env: .venv/.ok
 .venv/.ok: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --frozen $(DOT) $(EXTRAS)
 	$(BIN)/python -m compileall -q -j $(JOBS) labcore widgets \
-	    $(addprefix .venv/lib/python*/site-packages/,numpy numba llvmlite)
+	    $(addprefix .venv/lib/python*/site-packages/,numpy numba llvmlite networkx)
 	@mkdir -p .venv/share/jupyter/lab/settings
 	@echo '{"@jupyterlab/apputils-extension:notification": {"fetchNews": "false"}}' \
 	    > .venv/share/jupyter/lab/settings/overrides.json

@@ -24,6 +24,7 @@ from .guard_cost import SUBJECTS, guard_costs, peers_costs
 from .loop_speed import compile_times
 from .overhead import overheads
 from .startup import first_calls, import_times
+from .training import Run, faster, step_time, trainings
 
 WORKER = Path(__file__).with_name("worker.py")
 PEERS = Path(".peers/bin/python")
@@ -166,6 +167,16 @@ def loops_table(times: dict[str, dict[int, float]]) -> Table:
     return table
 
 
+def training_table(runs: dict[str, tuple[Run, Run]]) -> Table:
+    heads = "AdamW, a step", "eager", "compiled", "eager / compiled", "first step, compiling"
+    table = Table(*heads, title="training, float32, in turn")
+    for name, (eager, compiled) in runs.items():
+        times = step_time(eager), step_time(compiled)
+        first = show_time(compiled.seconds[0])
+        table.add_row(name, *map(show_time, times), f"{faster(eager, compiled):.2f}", first)
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -181,6 +192,9 @@ def main() -> None:
     console.print(capture_table(figures["capture"]))
     figures["loops"] = compile_times()
     console.print(loops_table(figures["loops"]))
+    runs = trainings()
+    figures["training"] = {name: faster(*both) for name, both in runs.items()}
+    console.print(training_table(runs))
     workers = start_workers(console)
     for elements in SIZES:
         results = race(workers, elements, options.rounds)

@@ -8,8 +8,7 @@ import pickle
 import pytest
 
 import labcore as torch
-
-from .models import Convolutional, Transformer
+from labcore.measure.networks import Convolutional, Transformer
 
 nn = torch.nn
 
@@ -151,3 +150,52 @@ def test_in_place(make):
     for x in (torch.tensor([-1.0, 2.0]), torch.tensor([-1.0, 2.0], requires_grad=True)):
         found = torch.compile(program)(x)
         torch.testing.assert_close(found, program(x))
+
+
+def test_hooks_change_arguments_and_result_until_they_are_removed():
+    layer, x, seen = nn.Linear(2, 2), torch.ones(1, 2), []
+    plain = layer(x)
+    before = layer.register_forward_pre_hook(lambda module, args: args[0] * 2)
+    first = layer.register_forward_hook(lambda module, args, result: seen.append(args[0].tolist()))
+    last = layer.register_forward_hook(lambda module, args, result: result + 1)
+    assert torch.equal(layer(x), torch.nn.functional.linear(x * 2, layer.weight, layer.bias) + 1)
+    assert seen == [[[2.0, 2.0]]]
+    other = copy.deepcopy(layer)
+    for handle in (before, first, last, last):
+        handle.remove()
+    assert torch.equal(layer(x), plain) and len(seen) == 1
+    assert not torch.equal(other(x), plain)
+
+
+def test_hooks_are_captured_and_guarded():
+    layer, x = nn.Linear(2, 2), torch.ones(1, 2)
+    counter = torch._dynamo.testing.CompileCounter()
+    compiled = torch.compile(layer, backend=counter, fullgraph=True)
+    plain = compiled(x)
+    handle = layer.register_forward_hook(lambda module, args, result: result * 3)
+    assert torch.equal(compiled(x), plain * 3) and counter.frame_count == 2
+    handle.remove()
+    assert torch.equal(compiled(x), plain)
+
+
+def test_to_takes_a_dtype_a_device_or_a_tensor():
+    for args in [(torch.float64,), ("cpu", torch.float64), (torch.ones(1, dtype=torch.float64),)]:
+        assert nn.Linear(2, 2).to(*args).weight.dtype is torch.float64
+    assert nn.Linear(2, 2).to(device="cpu").weight.dtype is torch.float32
+    with pytest.raises(TypeError, match="only accepts floating point dtypes"):
+        nn.Linear(2, 2).to(torch.int64)
+
+
+@pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
+def test_a_softmax_without_an_axis_warns_and_takes_the_old_one(name):
+    function = getattr(torch.nn.functional, name)
+    for shape, dim in [((), 0), ((3,), 0), ((2, 3), 1), ((2, 3, 4), 0), ((1, 2, 3, 4), 1)]:
+        x = torch.arange(float(torch.ones(shape).numel())).view(*shape)
+        with pytest.warns(UserWarning, match=f"Implicit dimension choice for {name} has been"):
+            found = function(x)
+        assert torch.equal(found, function(x, dim))
+        with pytest.warns(UserWarning, match="Implicit"):
+            assert torch.equal(torch.compile(lambda x: function(x) + 1, backend="eager")(x),
+                               found + 1)
+    with pytest.raises(TypeError, match="dim"):
+        torch.ones(2).softmax()

@@ -1,15 +1,19 @@
-"""The networks that the tests train: a transformer, a convolutional network."""
+"""The networks that are trained to measure and to test training: a transformer, a small CNN.
+
+In: word numbers, or images.  Out: a score for each class.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 import labcore as torch
+from labcore.nn import Module
 
-nn, F = torch.nn, torch.nn.functional
+nn: Any = torch.nn
 
 
-class Block(nn.Module):
+class Block(Module):
     """Attention and two linear layers, each normalized before and added after."""
 
     def __init__(self, width: int, heads: int) -> None:
@@ -26,7 +30,9 @@ class Block(nn.Module):
         return x + self.mlp(self.norm2(x))
 
 
-class Transformer(nn.Module):
+class Transformer(Module):
+    """Scores of the next word, from the words up to each place."""
+
     def __init__(self, words: int, width: int, heads: int, layers: int) -> None:
         super().__init__()
         self.embedding = nn.Embedding(words, width)
@@ -42,7 +48,9 @@ class Transformer(nn.Module):
         return self.head(x)
 
 
-class Convolutional(nn.Module):
+class Convolutional(Module):
+    """Scores of three classes, for images of one channel and 8 by 8."""
+
     def __init__(self, dropout: float = 0.0) -> None:
         super().__init__()
         self.layers = nn.Sequential(
