@@ -4,7 +4,7 @@ In: attributes, as they are assigned.  Out: parameters, buffers and children, fo
 Invariant: a module is an ordinary object. What it owns stands in its `__dict__` and nowhere else,
 so capture reads a weight as it reads any attribute, and guards nothing but that.
 In PyTorch parameters, buffers and children live in three dicts behind `__getattr__`; names, order
-and meanings are the same. Left out: hooks, devices.
+and meanings are the same.
 """
 
 from __future__ import annotations
@@ -13,9 +13,11 @@ from collections.abc import Callable, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeVar
 
+from .. import devices
 from ..dtypes import dtype as DType
 from ..tensor import Tensor, no_grad
 from ..tensor.parameter import Parameter
+from .hooks import Handle, Hook, Hooks, register
 
 M = TypeVar("M", bound="Module")
 NO_BUFFERS: Mapping[str, bool] = MappingProxyType({})
@@ -26,6 +28,7 @@ class Module:
 
     training: bool = True
     _buffers: Mapping[str, bool] = NO_BUFFERS  # name: is it part of the state_dict?
+    _hooks: Hooks | None = None
 
     def __init__(self) -> None:
         """Nothing to prepare: subclasses call it as they do in PyTorch."""
@@ -36,7 +39,22 @@ class Module:
         )
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.forward(*args, **kwargs)
+        if self._hooks is None:
+            return self.forward(*args, **kwargs)
+        return self._hooks.call(self, args, kwargs)
+
+    def register_forward_pre_hook(self, hook: Hook) -> Handle:
+        """`hook(module, args)` before each call; other arguments if it returns some."""
+        return register(self._own_hooks().before, hook)
+
+    def register_forward_hook(self, hook: Hook) -> Handle:
+        """`hook(module, args, result)` after each call; another result if it returns one."""
+        return register(self._own_hooks().after, hook)
+
+    def _own_hooks(self) -> Hooks:
+        if self._hooks is None:
+            self._hooks = Hooks()
+        return self._hooks
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Raises TypeError where a parameter would silently become an ordinary tensor."""
@@ -155,11 +173,23 @@ class Module:
             if parameter.grad is not None:
                 parameter.grad = None if set_to_none else parameter.grad.detach() * 0
 
-    def to(self: M, dtype: DType) -> M:
-        """Parameters and buffers of a floating point dtype become `dtype`, in place.
+    def to(self: M, *args: Any, dtype: Any = None, device: Any = None) -> M:
+        """Parameters and buffers of a floating point dtype become `dtype`, or that of a tensor, in
+        place.
 
-        Raises TypeError for a dtype that is none.
+        Raises TypeError for a dtype that is none, RuntimeError for a device that is not there.
         """
+        for arg in args:
+            if isinstance(arg, Tensor):
+                dtype, device = arg.dtype, arg.device
+            elif isinstance(arg, (str, devices.device)):
+                device = arg
+            else:
+                dtype = arg
+        if device is not None:
+            devices.device(device)
+        if dtype is None:
+            return self
         if not isinstance(dtype, DType) or not dtype.is_floating_point:
             raise TypeError(f"Module.to only accepts floating point dtypes, but got {dtype}")
         for tensor in [*self.parameters(), *self.buffers()]:
@@ -232,6 +262,12 @@ class LoadedKeys(NamedTuple):
 
     missing_keys: list[str]
     unexpected_keys: list[str]
+
+    def __repr__(self) -> str:
+        if not any(self):
+            return "<All keys matched successfully>"
+        missing, unexpected = self
+        return f"LoadedKeys(missing_keys={missing}, unexpected_keys={unexpected})"
 
 
 def _new_name(module: Module, name: str) -> str:

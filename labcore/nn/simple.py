@@ -26,6 +26,8 @@ class Simple(Module):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         parameters = list(self.operator.signature.parameters.values())[self.tensors :]
+        if "softm" in self.operator.name:  # whose axis has a deprecated default
+            parameters[0] = parameters[0].replace(default=None)
         if self.operator.name in F.INPLACE:
             kind = Parameter.POSITIONAL_OR_KEYWORD
             parameters.append(Parameter("inplace", kind, default=False))

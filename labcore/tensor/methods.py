@@ -18,6 +18,7 @@ import numpy as np
 
 from labcore import devices, dtypes, ops
 from labcore.ops.op import Op
+from labcore.ops.promote import can_cast
 from labcore.shapes import SymNumber
 
 from .indexing import getitem, setitem
@@ -166,6 +167,31 @@ class Methods:
         return ops.full(tuple(size), fill_value, dtype or self.dtype)
 
 
+# ---- written in place ---------------------------------------------------------------------------
+
+# Beside those that are operators of their own: none of these reads in its backward what it wrote.
+WRITTEN = (
+    "masked_fill lerp addcmul addcdiv scatter scatter_add index_add triu tril baddbmm addmm "
+    "nan_to_num".split()
+)
+
+
+def writing(op: Op) -> Callable:
+    """The operator, which writes its result into its first argument and returns that."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        found = op(self, *args, **kwargs)
+        if not can_cast(found.dtype, self.dtype):
+            raise RuntimeError(
+                f"result type {found.dtype.title} can't be cast to the desired output type "
+                f"{self.dtype.title}"
+            )
+        return ops.copy_(self, found)
+
+    return _named(method, f"{op.name}_", op)
+
+
 # ---- signs --------------------------------------------------------------------------------------
 
 BINARY = {
@@ -262,6 +288,8 @@ def _install() -> None:
         public = "Tensor" in op.homes and not private
         if takes_tensor and public and not hasattr(Methods, name):
             setattr(Methods, name, _plain(op))
+    for name in WRITTEN:
+        setattr(Methods, f"{name}_", writing(ops.OPS[name]))
     for name, function in FUNCTIONS.items():
         if next(iter(signature(function).parameters)) == "input":
             setattr(Methods, name, function)

@@ -21,16 +21,37 @@ from labcore.compiler._dynamo.testing import CompileCounter
 from ..capture.differential import strict
 
 VIEWS = {
-    1: ["{}[1:]", "{}.unsqueeze(0)", "{}[::2]", "{}[0]", "{}.view(-1)", "{}[:-1]"],
-    2: ["{}[0]", "{}.T", "{}[:, 1:]", "{}[1]", "{}[:, 0]", "{}[1:]", "{}[:2]", "{}.view(-1)"],
-    3: ["{}[0]", "{}.squeeze(0)", "{}.transpose(0, 2)", "{}.permute(1, 0, 2)"],
-}
-NEW = ["{} * 0.5 + 1", "{}.relu()", "{} * c", "{}.sum()", "{}.clone()", "{0} * {0}", "{} * k"]
+    1: [
+        "{}[1:]", "{}.unsqueeze(0)", "{}[::2]", "{}[0]", "{}.view(-1)", "{}[:-1]", "{}.chunk(2)[1]",
+        "{}.unfold(0, 2, 1)", "{}[None]", "{}.expand(2, -1)", "{0}.view_as({0})",
+    ],
+    2: [
+        "{}[0]", "{}.T", "{}[:, 1:]", "{}[1]", "{}[:, 0]", "{}[1:]", "{}[:2]", "{}.view(-1)",
+        "{}.unbind(1)[0]", "{}.split(2)[0]", "{}.narrow(0, 1, 2)", "{}[..., -1]", "{}[:, None]",
+        "{}.movedim(0, 1)", "{}.reshape(-1)", "{}.T.flatten()", "{}.contiguous()", "{}.flatten()",
+        "{}.unfold(0, 2, 2)", "{}.unsqueeze(0).expand(2, -1, -1)",
+    ],
+    3: [
+        "{}[0]", "{}.squeeze(0)", "{}.transpose(0, 2)", "{}.permute(1, 0, 2)", "{}[:, 0]",
+        "{}.flatten(0, 1)", "{}[..., 0]",
+    ],
+}  # fmt: skip
+NEW = [
+    "{} * 0.5 + 1", "{}.relu()", "{} * c", "{}.sum()", "{}.clone()", "{0} * {0}", "{} * k",
+    "{}.exp()", "torch.cat([{0}, {0}])", "{}.softmax(-1)", "{0}.data + 1",
+    "torch.stack([{0}, {0}])",
+]
 WRITES = [
     "{}.add_({n})", "{} *= 0.5", "{}.relu_()", "{}.sub_({o}.sum())", "{}.neg_()", "{}.zero_()",
     "{}.mul_(k)", "{}.add_({o})", "{}.mul_({o})", "{}.copy_({o})", "{}.fill_({n})", "{}[0] = {n}",
     "{}[0] = {}[1]", "{}[1:] = {}[:-1] * 2", "{}.copy_({}.detach() * 2)", "{}.sigmoid_()",
     "{}.clamp_(-1, 1)", "{}.detach().add_(1)", "{} += k", "{}.div_(2)", "{}.pow_(2)",
+    "{}[{} > 0] = {n}", "{}[{} > 0] *= 2", "{}[torch.tensor([0, -1])] = {n}", "{}[-1] += k",
+    "{}.masked_fill_({} < 0, {n})", "{}.data.mul_(2)", "k.data.add_(1)", "{}.addcmul_({o}, {o})",
+    "{}.lerp_({o}, 0.5)", "torch.nn.functional.relu({}, inplace=True)", "{}.tanh_().mul_(k)",
+    "{}.unbind(0)[0].mul_(2)", "{}.flatten()[1:].add_(1)", "{}.T.view(-1)[0] = {n}",
+    "{}.chunk(2)[1].copy_({}.chunk(2)[0])", "{}[...] = {o}", "{}[::2] *= {o}[::2]",
+    "{}.index_add_(0, torch.tensor([0]), {}[1:2] * 2)", "{}[1:].copy_({}[:-1].clone())",
 ]  # fmt: skip
 INPUTS = [
     "x, y = base, other", "x, y = base, other", "x, y = base[:3], base[1:]",
@@ -38,7 +59,13 @@ INPUTS = [
     "x, y = base[:, 1:], other[0]",
     "x, y = base[0], base[1:]", "x, y = base, base.T", "x, y = base, base.detach()",
     "x, y = base.view(-1)[2:], base[:2].view(-1)", "x, y = base[1:], base.detach()[:3]",
+    "x, y = base[::2], base[1::2]", "x, y = base[:, 0], base[:, 1:]", "x, y = base[1:], base[1:]",
+    "x, y = base.data, base", "x, y = base[0], base[0].detach()", "x, y = base.T[1:], base[1:].T",
+    "x, y = other.expand(2, -1, -1), other",
 ]  # fmt: skip
+
+
+SIZES = 4, 4, 5, 6, 4  # how many rows the inputs have, call by call
 
 
 @dataclass
@@ -86,13 +113,15 @@ class _Writer:
             else:
                 self._add(self._statement(), "")
         names = [n for n in self.names if self.rng.random() < 0.7] or ["x"]
+        if self.rng.random() < 0.2:
+            names.append(self.rng.choice(names))
         body = "\n".join(f"    {line}" for line in self.lines)
         result = f"    return {', '.join(names)},"
         text = f"def program(x, y, c, k):\n{body}\n{result}\n"
         return Program(text, self.inputs, self.wanted, self.leaf)
 
     def _block(self) -> None:
-        self.lines.append("with torch.no_grad():")
+        self.lines.append(f"with torch.{self.rng.choice(['no_grad', 'no_grad', 'enable_grad'])}():")
         before = len(self.lines)
         for _ in range(self.rng.randint(1, 3)):
             self._add(self._statement(), "    ")
@@ -132,8 +161,10 @@ class _Writer:
         return scope
 
 
-def _bases(wanted: tuple[bool, bool, bool], leaf: bool, module: Any) -> dict[str, Any]:
-    start = (module.arange(12.0).reshape(4, 3) - 5) / 4
+def _bases(
+    wanted: tuple[bool, bool, bool], leaf: bool, module: Any, rows: int = 4
+) -> dict[str, Any]:
+    start = (module.arange(3.0 * rows).reshape(rows, 3) - 5) / 4
     roots = [start, start * 0.5 + 1, module.tensor(1.5)]
     for root, want in zip(roots, wanted):
         if want:
@@ -154,10 +185,12 @@ class Seen:
     gradients: list[Any] | None
 
 
-def observe(program: Program, run: Callable[..., Any], module: Any = torch) -> Seen:
+def observe(
+    program: Program, run: Callable[..., Any], module: Any = torch, rows: int = 4
+) -> Seen:
     """Run it on inputs of its own; then write to each tensor, to see who shares its memory.
     `module`: the lab, or PyTorch."""
-    scope = _bases(program.wanted, program.leaf, module)
+    scope = _bases(program.wanted, program.leaf, module, rows)
     exec(program.inputs, scope)
     x, y, roots = scope["x"], scope["y"], [scope["p"], scope["q"], scope["k"]]
     error, result = "", ()
@@ -206,12 +239,16 @@ def _shared(tensors: list[Any], module: Any) -> list[list[bool]]:
 
 
 def check(program: Program, backend: str, graphs: CompileCounter | None = None) -> None:
-    """Eager against compiled, captured and warm. Raises AssertionError with the program's text."""
-    expected = observe(program, program.function())
+    """Eager against compiled, captured and warm, then for inputs of more rows, whose number is a
+    symbol by the third size. Raises AssertionError with the program's text."""
     compiled = compiler.compile(program.function(), backend=graphs or backend)
-    for _ in range(2):
+    for rows in SIZES:
+        try:
+            expected = observe(program, program.function(), rows=rows)
+        except (RuntimeError, IndexError, ValueError):
+            continue  # these shapes do not fit together in so many rows
         with strict():
-            compare(expected, observe(program, compiled), program.text)
+            compare(expected, observe(program, compiled, rows=rows), program.text)
 
 
 def compare(expected: Seen, found: Seen, text: str) -> None:

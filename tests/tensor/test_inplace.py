@@ -155,3 +155,31 @@ def test_a_view_taken_without_recording():
         RuntimeError, match="its base or another view of its base has been modified inplace"
     ):
         (view * 1).backward()
+
+
+@pytest.mark.parametrize(("name", "args"), [
+    ("masked_fill", (torch.tensor([[True], [False]]), 7.0)), ("lerp", (torch.ones(2, 3), 0.5)),
+    ("addcmul", (torch.ones(2, 3), torch.ones(3))), ("triu", ()), ("tril", (-1,)),
+    ("addcdiv", (torch.ones(2, 3), torch.ones(3) * 2)), ("nan_to_num", ()),
+    ("scatter", (1, torch.tensor([[0], [2]]), 9.0)),
+    ("scatter_add", (0, torch.tensor([[0, 1, 0]]), torch.ones(1, 3))),
+    ("index_add", (0, torch.tensor([1]), torch.ones(1, 3))),
+    ("addmm", (torch.ones(2, 2), torch.ones(2, 3))),
+], ids=lambda value: value if isinstance(value, str) else "")  # fmt: skip
+def test_in_place_forms_of_what_is_made_of_operators(name, args):
+    """The same values and gradients; the tensor itself, one version on."""
+    leaf = torch.arange(6.0).view(2, 3).requires_grad_()
+    target, function = leaf * 1, getattr(torch.Tensor, name)
+    expected = function(target, *args)
+    compiled = torch.compile(lambda x: getattr(x, f"{name}_")(*args) * 2, fullgraph=True)
+    results = getattr(target, f"{name}_")(*args), compiled(leaf * 1)
+    assert results[0] is target and target._version == 1 and torch.equal(target, expected)
+    assert torch.equal(results[1], expected * 2)
+    (wanted,) = torch.autograd.grad(expected.sum(), leaf, retain_graph=True)
+    for result, scale in zip(results, (1, 2)):
+        assert torch.equal(torch.autograd.grad(result.sum(), leaf)[0], wanted * scale)
+
+
+def test_an_in_place_form_keeps_the_type():
+    with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output"):
+        torch.arange(3).addcmul_(torch.ones(3), torch.ones(3))
