@@ -2,8 +2,9 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, strategies as st
 
+import labcore as torch
 from labcore import ops
 from labcore.autodiff.joint import Joint, trace_joint
 from labcore.autodiff.mincut import min_cut_partition, network_of
@@ -233,3 +234,35 @@ def test_a_min_cut_saves_no_more_than_the_default(program: Program) -> None:
     for cut in cuts:
         told = {d.value for d in cut.decisions}
         assert told >= {s.name for s in cut.saved} | set(cut.recomputed)
+
+
+F = torch.nn.functional
+PARTS = [
+    lambda x, w: x.sin(), lambda x, w: x * w[0], lambda x, w: x @ w, lambda x, w: x.softmax(-1),
+    lambda x, w: x - x.mean(0), lambda x, w: x / (1 + (x * x).sum(1, keepdim=True)),
+    lambda x, w: F.layer_norm(x, (4,), w[1]), lambda x, w: F.gelu(x), lambda x, w: x.relu() * 2,
+    lambda x, w: x.unsqueeze(0).expand(2, -1, -1).sum(0), lambda x, w: x.T.exp().T.clamp(max=9),
+    lambda x, w: torch.cat([x, x * 2]).view(2, -1, 4).mean(0), lambda x, w: x.cumsum(0),
+    lambda x, w: x + x.amax(1, keepdim=True), lambda x, w: F.dropout(x, 0.5),
+]
+
+
+@given(st.lists(st.sampled_from(PARTS), min_size=2, max_size=8))
+def test_nor_where_sizes_are_symbols(parts: list) -> None:
+    def program(x, w):
+        for part in parts:
+            x = part(x, w)
+        return x.tanh()
+
+    def cut_in_two(joint: Joint) -> Cut:
+        symbolic.append(bool(joint.graph.numbers))
+        default, cut = default_partition(joint), min_cut_partition(joint)
+        assert cut.saved_bytes <= default.saved_bytes
+        return cut
+
+    symbolic: list[bool] = []
+    options = {"partitioner": cut_in_two}
+    compiled = torch.compile(program, backend="aot_eager", dynamic=True, options=options)
+    x, w = torch.randn(6, 4, requires_grad=True), torch.randn(4, 4, requires_grad=True)
+    compiled(x, w).sum().backward()
+    assert symbolic == [True]
