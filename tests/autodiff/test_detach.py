@@ -40,7 +40,22 @@ def under_no_grad(x):
     return d * x
 
 
-PROGRAMS = [computed, beside_its_source, of_an_input, of_a_view, told, under_no_grad]
+def of_an_equal_value(x):
+    """What is computed twice alike is one value, and its history is not that of the other."""
+    return (x * x).detach() * (x * x) + x.detach() * x.detach() * (x * x)
+
+
+def computed_without_and_with_a_history(x):
+    with torch.no_grad():
+        a = x * x
+    b = x * x
+    return a, b, a * 2 + b
+
+
+PROGRAMS = [
+    computed, beside_its_source, of_an_input, of_a_view, told, under_no_grad, of_an_equal_value,
+    computed_without_and_with_a_history,
+]
 
 
 def picture(result, x):
