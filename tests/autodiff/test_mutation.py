@@ -173,7 +173,7 @@ def test_many_random_programs(block):
         counter = CompileCounter()
         check(generate(seed), "eager", counter)
         check(generate(seed), "aot_eager")
-        whole += counter.frame_count == 1
+        whole += counter.frame_count <= 2  # one for the first size, one for all others
         if seed % 10 == 0:
             check(generate(seed), "inductor")
-    assert whole > 30
+    assert whole > 20
