@@ -46,6 +46,7 @@ _LAZY: dict[str, tuple[str, str | None]] = {
     "compile": ("labcore.compiler", "compile"),
     "compiler": ("labcore.compiler", None),
     "_dynamo": ("labcore.compiler._dynamo", None),
+    "library": ("labcore.library", None),
     "nn": ("labcore.nn", None),
     "optim": ("labcore.optim", None),
     "trace": ("labcore.trace", None),

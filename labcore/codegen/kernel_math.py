@@ -59,6 +59,11 @@ def radd(a: Any, b: Any) -> Any:
     return a + b
 
 
+def rmul(a: Any, b: Any) -> Any:
+    """The multiplication of a product, in any order."""
+    return a * b
+
+
 def rmax(a: Any, b: Any) -> Any:
     """The maximum of a reduction: which zero wins is open, so that it can be done in any order."""
     return maximum(a, b)

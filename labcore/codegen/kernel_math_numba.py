@@ -81,6 +81,12 @@ def _radd(builder: Any, type_: Any, args: list[Any]) -> Any:
     return builder.add(*args)
 
 
+def _rmul(builder: Any, type_: Any, args: list[Any]) -> Any:
+    if isinstance(type_, types.Float):
+        return builder.fmul(*args, flags=("reassoc",))
+    return builder.mul(*args)
+
+
 def _extreme(name: str, op: str) -> Build:
     """llvm.maximum and llvm.minimum: a nan wins, and LLVM can reduce with them in vectors."""
 
@@ -296,6 +302,7 @@ IN_KERNELS: dict[str, Any] = {
     "maximum": _word(2, _choice(">=")),
     "minimum": _word(2, _choice("<=")),
     "radd": _word(2, _radd),
+    "rmul": _word(2, _rmul),
     "rmax": _word(2, _extreme("maximum", ">=")),
     "rmin": _word(2, _extreme("minimum", "<=")),
 }

@@ -40,7 +40,12 @@ BOOL = {
 }
 # How a reduction takes one more value in: (accumulator, value). The words may be reordered by the
 # compiler, for vectors.
-COMBINE = {"sum": "radd({0}, {1})", "amax": "rmax({0}, {1})", "amin": "rmin({0}, {1})"}
+COMBINE = {
+    "sum": "radd({0}, {1})",
+    "prod": "rmul({0}, {1})",
+    "amax": "rmax({0}, {1})",
+    "amin": "rmin({0}, {1})",
+}
 
 
 def spell(name: str, args: Sequence[str], dtype: dtypes.dtype) -> str:

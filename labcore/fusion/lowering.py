@@ -29,7 +29,7 @@ from .lowering_pointwise import POINTWISE, NoLoops, Rule
 from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
 from .options import DEFAULT, FusionOptions
 from .program import Extern, Operand, Program
-from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, through
+from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, probe, through
 from .verdicts import Verdict
 
 
@@ -203,6 +203,10 @@ class Lowering:
             (n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input"
         )
         return self.realize(value, name, why)
+
+    def kept_if_dear(self, value: Value) -> Value:
+        """A value that the node being lowered reads twice."""
+        return self.stored(value, realize.TWICE) if probe(value).heavy else value
 
     def begin(self, value: Value, meta: TensorMeta) -> tuple[Buffer, Buffer]:
         """A buffer for the node being lowered, and the version it begins with, a copy of `value`.

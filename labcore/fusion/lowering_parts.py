@@ -17,10 +17,10 @@ from ..ops import OPS, Op
 from ..ops.reductions import reduced_axes, wrap_dim
 from ..shapes import INTS, surely_equal
 from . import realize
-from .ir import Buffer
+from .ir import Buffer, Loops, exprs
 from .lowering_pointwise import NoLoops
 from .lowering_rules import RULES
-from .values import FLIP, Leaf, Value, meta_of
+from .values import FLIP, Leaf, Value, full_index, meta_of
 
 if TYPE_CHECKING:
     from .lowering import Lowering
@@ -81,6 +81,32 @@ def _write(
     lowering.program.steps.append(realize.pointwise_loops(
         source, out, part, origin=realize.origins(source, lowering.node), title=out.name,
         why=realize.WRITTEN, into=into, joins=joins))
+
+
+def _fold_windows(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+    """Each window added to where a view of windows shows it."""
+    meta, value = meta_of(op, params), params.pop("input")
+    out, begun = lowering.begin(lowering.typed(0, meta), meta)
+    seen = _view(Leaf(meta, out), "unfold", dimension=params["dimension"],
+                 size=value.meta.shape[-1], step=params["step"], dilation=params["dilation"])
+    part = Leaf(TensorMeta(value.meta.shape, seen.meta.stride, meta.dtype), out)
+    ndim = value.meta.ndim
+    axes = [k for k in (ndim - 1, *range(ndim - 1)) if value.meta.shape[k] != 1]
+    lowering.program.steps.append(
+        Loops(
+            out,
+            exprs([value.meta.shape[k] for k in axes]),
+            tuple(range(len(axes))),
+            "scatter_add",
+            lambda idx: value.run(full_index(idx, axes, ndim)),
+            lambda idx: part.at(full_index(idx, axes, ndim)),
+            origin=realize.origins(value, lowering.node),
+            title=out.name,
+            why=realize.WRITTEN,
+            into=begun,
+        )
+    )
+    return Leaf(meta, out)
 
 
 def _view(leaf: Leaf, name: str, **params: Any) -> Leaf:
@@ -146,5 +172,5 @@ def _flip(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     return lowering.computed(meta, [turned], lambda value: value)
 
 
-RULES.update(cat=_cat, stack=_stack, _pad=_pad, flip=_flip)
+RULES.update(cat=_cat, stack=_stack, _pad=_pad, flip=_flip, _fold_windows=_fold_windows)
 RULES.update(select_scatter=_scatter_into("select"), slice_scatter=_scatter_into("slice"))

@@ -17,7 +17,7 @@ from ..shapes import INTS, number_like
 from . import realize
 from .ir import ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
-from .values import Computed, Leaf, Value, meta_of
+from .values import Computed, Leaf, Value, expanded, meta_of
 
 if TYPE_CHECKING:
     from .lowering import Lowering
@@ -30,20 +30,18 @@ BY_KIND = {"matmul": "a matrix product is left to BLAS, which no printed loop re
 WITHOUT_LOOPS = {
     "cumsum": "each element needs the one before it, and loops here are in no order",
     "cumprod": "each element needs the one before it, and loops here are in no order",
-    "argmax": "a reduction keeps one value, not a value and its place",
-    "argmin": "a reduction keeps one value, not a value and its place",
     "argsort": "an order is no single loop",
     "_argtopk": "an order is no single loop",
-    "prod": "it has no reduction",
-    "_fold_windows": "it adds windows that overlap",
 }
 
 
 # ---- reductions ----------------------------------------------------------------------------------
 
 
-def _sum(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
-    return reduce(lowering, "sum", params, meta_of(op, params), lowering.node.name)
+def _folded(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
+    return lambda lowering, op, params: reduce(
+        lowering, kind, params, meta_of(op, params), lowering.node.name
+    )
 
 
 def _mean(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
@@ -58,25 +56,49 @@ def _mean(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     return lowering.computed(meta, [total], lambda s: ops.div(s, ops.constant(count, meta.dtype)))
 
 
-def _extreme(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
-    return lambda lowering, op, params: reduce(
-        lowering, kind, params, meta_of(op, params), lowering.node.name
-    )
-
-
 def _truth(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
     """`any` is the largest of bools; over no axis at all it only converts."""
 
     def lower(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
         if params["dim"] is not None and not isinstance(params["dim"], INTS) and not params["dim"]:
             raise NoLoops("over no axis it is a conversion")
-        return _extreme(kind)(lowering, op, params)
+        return _folded(kind)(lowering, op, params)
 
     return lower
 
 
-RULES.update(sum=_sum, mean=_mean, amax=_extreme("amax"), amin=_extreme("amin"))
-RULES.update(any=_truth("amax"), all=_truth("amin"))
+def _place_of(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
+    """`argmax`: the smallest place at which the largest value stands; of nans the first wins."""
+
+    def lower(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+        meta, name = meta_of(op, params), lowering.node.name
+        value = lowering.kept_if_dear(params["input"])
+        shape, type_ = value.meta.shape, value.meta.dtype
+        axes = reduced_axes(params["dim"], value.meta.ndim)
+        ones = [1 if axis in axes else n for axis, n in enumerate(shape)]
+        best = reduce(lowering, kind, {**params, "input": value, "keepdim": True},
+                      TensorMeta.contiguous(ones, type_), f"{name}_value")
+        counted = TensorMeta.contiguous([n if k in axes else 1 for k, n in enumerate(shape)], type_)
+        step = [s if k in axes else 0 for k, s in enumerate(counted.stride)]
+        place = Leaf(TensorMeta(shape, tuple(step), dtypes.int64), None)
+
+        def body(v: Any, best: Any, place: Any) -> Any:
+            hit = ops.eq(v, best)
+            if type_.is_floating_point:
+                hit = ops.bitwise_or(hit, ops.ne(v, v))
+            return ops.where(hit, place, ops.constant(counted.numel, dtypes.int64))
+
+        places = lowering.computed(TensorMeta(shape, value.meta.stride, dtypes.int64),
+                                   [value, expanded(best, shape), place], body)
+        return reduce(lowering, "amin", {**params, "input": places}, meta, name)
+
+    return lower
+
+
+for _kind in ("sum", "prod", "amax", "amin"):
+    RULES[_kind] = _folded(_kind)
+RULES.update(mean=_mean, any=_truth("amax"), all=_truth("amin"))
+RULES.update(argmax=_place_of("amax"), argmin=_place_of("amin"))
 
 
 def reduce(

@@ -216,13 +216,15 @@ for _name, _fn in (("floor", math.floor), ("ceil", math.ceil), ("trunc", math.tr
 primitive("atan2", math.atan2, "atan2({0}, {1})", heavy=True)
 primitive("fmod", _fmod, "fmod({0}, {1})", heavy=True)
 
-REDUCTIONS = {"sum": "add", "amax": "maximum", "amin": "minimum"}  # how two partial results combine
+# How two partial results combine.
+REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 
 
 def identity(kind: str, dtype: dtypes.dtype) -> Any:
     """What a reduction starts from: the value that changes nothing."""
-    if kind == "sum":
-        return 0.0 if dtype.is_floating_point else 0
+    if kind in ("sum", "prod"):
+        start = 0 if kind == "sum" else 1
+        return float(start) if dtype.is_floating_point else start
     sign = -1 if kind == "amax" else 1
     if dtype.is_floating_point:
         return sign * math.inf

@@ -27,6 +27,7 @@ REDUCED = "a reduction is complete only after its last element"
 RESHAPED = "a reshape that merges its axes needs it in memory"
 EXTERN = "an operator without loops reads it"
 AT_PLACES = "it is read where other values say"
+TWICE = "it is dear, and one operator reads it twice"
 WRITTEN = "it is written in parts, or where other values say"
 
 

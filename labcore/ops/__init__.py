@@ -1,8 +1,8 @@
 """The operators: one table, every operator a module attribute (`ops.add`, `ops.relu` ...).
 
 In: numpy arrays, metas, or whatever the interpreter on top of the stack takes.  Out: see `op.py`.
-Invariant: importing this package registers all operators and their derivatives; nothing registers
-later.
+Invariant: importing this package registers all operators and their derivatives; a program adds its
+own by `labcore.library`.
 
     promote     which type comes out            broadcast   which shape and strides come out
     pointwise   element by element              elementwise what these have in common
@@ -51,4 +51,6 @@ globals().update(OPS)
 
 
 def __getattr__(name: str) -> Op:
+    if name in OPS:  # added since
+        return OPS[name]
     raise AttributeError(f"there is no operator {name!r}; the table has: {', '.join(sorted(OPS))}")
