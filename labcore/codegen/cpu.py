@@ -21,7 +21,7 @@ from .. import dtypes
 from ..fusion.handlers import Name, Printer
 from ..fusion.ir import Expr, is_index, is_place, ops, using
 from ..fusion.nest import Nest, Pass
-from ..fusion.primitives import accumulator, addition, identity
+from ..fusion.primitives import SCANS, accumulator, addition, identity
 from ..graph import signature
 from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
@@ -154,8 +154,30 @@ class _CpuPrinter(Printer):
 
     def store(self, buffer: str, at: Expr, value: Name) -> None:
         if self.nest.homes[buffer] in ("memory", "row"):
-            self.put(self.part == "each", f"{self._cell(buffer, at)} = {value}")
+            self.put(self.part != "row", f"{self._cell(buffer, at)} = {value}")
         self.held[buffer, at] = value
+
+    def scan(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        wide = accumulator(kind, value.dtype)
+        more, name, dtype = self.to_dtype(value, wide), SCANS[kind], value.dtype
+        if self.part == "rowscan":
+            start, cell = self.section.before, self._name(f"{buffer}_acc")
+            start.append((f"{cell} = {spelling.constant(identity(kind, wide), wide)}", _note()))
+        else:
+            cell = f"{self._scratch(f'{buffer}_total', wide)}[{self.spell_offset(self.nest.column)}]"
+        total = self._local(spelling.spell(name, [cell, more], wide), wide)
+        self.put(True, f"{cell} = {total}")
+        if dtype is not wide:
+            total = self._local(spelling.cast(total, wide, dtype), dtype)
+        self.store(buffer, at, total)
+
+    def _local(self, text: str, dtype: dtypes.dtype) -> Name:
+        """A new variable of the inner loop."""
+        name = Name(f"{self.prefix}{self.count}", dtype)
+        self.count += 1
+        self.varying.add(name)
+        self.put(True, f"{name} = {text}")
+        return name
 
     def scatter(self, buffer: str, at: Expr, value: Name, add: bool) -> None:
         cell = self._cell(buffer, at)
@@ -228,6 +250,7 @@ class _CpuPrinter(Printer):
             passes = [line for part in self.nest.passes for line in self._pass(part)]
         lines = [
             *self._start_columns(),
+            *self._start_scans(),
             *self._loops(self.nest.outer_loops, passes),
             *self._end_columns(),
         ]
@@ -265,6 +288,18 @@ class _CpuPrinter(Printer):
                 (at,) = node.stores[node.name]
                 found.append((node.name, at.subs(self.nest.rename), node.loops.kind))
         return found
+
+    def _start_scans(self) -> list[Line]:
+        """The totals that scans of columns begin with."""
+        lines = []
+        for node in self.nest.nodes:
+            if self.nest.parts[node] == "colscan":
+                kind, name = node.loops.kind, f"{node.name}_total"
+                wide = accumulator(kind, node.out.dtype)
+                cell = f"{self._scratch(name, wide)}[{self.spell_offset(self.nest.column)}]"
+                start = spelling.constant(identity(kind, wide), wide)
+                lines += self._loops(self.nest.inner_loops, [(f"{cell} = {start}", "")])
+        return lines
 
     def _start_columns(self) -> list[Line]:
         lines = []

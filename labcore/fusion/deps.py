@@ -1,12 +1,14 @@
 """Dependencies between steps, and the parts that loops play in a shared nest.
 
 In: the steps of a `Program`.  Out: `Node`s with their accesses, for each those that it must follow,
-and `Group`s of nodes. A group iterates over  outer x inner. A node takes one of four parts in it:
+and `Group`s of nodes. A group iterates over  outer x inner. A node takes one of these parts in it:
 
     each     pointwise over outer x inner                    runs inside the inner loop
     rowred   reduces inner, keeps outer   (sum over -1)      adds up in the inner loop
     row      pointwise over outer                            runs between inner loops
     colred   reduces outer, keeps inner   (sum over 0)       adds up across the whole nest
+    rowscan  runs along inner             (cumsum over -1)   hands on its total in the inner loop
+    colscan  runs along outer             (cumsum over 0)    hands on a row of totals
 
 A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is
 None) has not chosen a split and may still join a group that has.
@@ -127,15 +129,22 @@ class Node:
 
     @property
     def split(self) -> tuple[Sizes, Sizes] | None:
-        """The (outer, inner) a reduction demands; None for a pointwise node."""
-        if not self.is_reduction:
+        """The (outer, inner) a reduction or a scan demands; None for a pointwise node."""
+        if not self.is_reduction and not self.is_scan:
             return None
+        if self.is_scan:
+            cut = 1 if self._scans_columns else len(self.sizes) - 1
+            return self.sizes[:cut], self.sizes[cut:]
         kept, n = self.loops.kept, len(self.sizes)
         cut = len(kept) if kept == tuple(range(len(kept))) else n - len(kept)
         return self.sizes[:cut], self.sizes[cut:]
 
     def part(self, outer: Sizes, inner: Sizes) -> str | None:
         """The part this node takes in a nest over outer x inner, or None if it does not fit."""
+        if self.is_scan:
+            if self.split != (outer, inner):
+                return None
+            return "colscan" if self._scans_columns else "rowscan"
         if not self.is_reduction:
             return "each" if self.sizes == outer + inner else "row" if self.sizes == outer else None
         if self.sizes != outer + inner:
@@ -144,6 +153,14 @@ class Node:
         if kept == tuple(range(cut)):
             return "rowred"
         return "colred" if kept == tuple(range(cut, len(self.sizes))) else None
+
+    @property
+    def is_scan(self) -> bool:
+        return isinstance(self.step, Loops) and self.step.is_scan
+
+    @property
+    def _scans_columns(self) -> bool:
+        return self.loops.along < len(self.sizes) - 1
 
     def __repr__(self) -> str:
         return self.title

@@ -135,6 +135,9 @@ class _Namer(Handler):
     def reduce(self, buffer: str, at: Expr, kind: str, value: str) -> None:
         return None
 
+    def scan(self, buffer: str, at: Expr, kind: str, value: str) -> None:
+        return None
+
     def scatter(self, buffer: str, at: Expr, value: str, add: bool) -> None:
         return None
 
@@ -165,6 +168,7 @@ def _text(value: Any) -> str:
 def _quoted(word: str, texts: tuple[str, ...]) -> tuple[str, ...]:
     """Names of buffers and reductions are texts; those of values are variables."""
     quoted = {
-        "load": (0,), "store": (0,), "scatter": (0,), "place": (0,), "reduce": (0, 2)
+        "load": (0,), "store": (0,), "scatter": (0,), "place": (0,), "reduce": (0, 2),
+        "scan": (0, 2),
     }.get(word, ())
     return tuple(f'"{text}"' if k in quoted else text for k, text in enumerate(texts))

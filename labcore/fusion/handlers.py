@@ -51,6 +51,10 @@ class Handler:
         """Combine `value` into the element at `at`."""
         raise NotImplementedError
 
+    def scan(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
+        """Combine `value` with what the turn before had, and store that."""
+        raise NotImplementedError
+
     def scatter(self, buffer: str, at: Expr, value: Any, add: bool) -> None:
         """Store at a place, or add to what is there, turn by turn."""
         raise NotImplementedError
@@ -104,6 +108,9 @@ class Reads(Quiet):
     def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
         self.stores.append((buffer, at))
 
+    def scan(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
+        self.stores.append((buffer, at))
+
     def scatter(self, buffer: str, at: Expr, value: Any, add: bool) -> None:
         self.stores.append((buffer, at))
 
@@ -142,6 +149,9 @@ class Dtypes(Handler):
             raise TypeError(f"loop body: stores {value.name} into {self.buffers[buffer]}")
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: dtypes.dtype) -> None:
+        self.store(buffer, at, value)
+
+    def scan(self, buffer: str, at: Expr, kind: str, value: dtypes.dtype) -> None:
         self.store(buffer, at, value)
 
     def scatter(self, buffer: str, at: Expr, value: dtypes.dtype, add: bool) -> None:

@@ -24,7 +24,7 @@ from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
 from .nest import Nest
-from .primitives import PRIMITIVES, REDUCTIONS, accumulator, addition, identity
+from .primitives import PRIMITIVES, REDUCTIONS, SCANS, accumulator, addition, identity
 from .program import Extern, Operand
 from .scheduler import Schedule
 
@@ -87,6 +87,7 @@ class Interpreter(Handler):
         self.nest, self.memory = nest, memory
         self.env: dict[str, Any] = Values(numbers or {})
         self.in_hand: dict[tuple[str, Expr], Number] = {}
+        self.totals: dict[tuple, Any] = {}  # of scans: by buffer, for columns also by column
         self.moving: set[str] = set()  # places that change along the inner loop
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
         self.part, self.pass_number = "each", 0
@@ -164,6 +165,17 @@ class Interpreter(Handler):
             cells[place] = combine(cells[place], value.value)
             self._count("folds", buffer, 2)
 
+    def scan(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
+        dtype, key = self.nest.buffers_by_name[buffer].dtype, (buffer,)
+        if self.part == "colscan":
+            key = (buffer, *[self.env[var] for var, _ in self.nest.inner_loops])
+            self._count("folds", buffer, 2)
+        wide = accumulator(kind, dtype)
+        before = self.totals.get(key, identity(kind, wide))
+        total = rounded(PRIMITIVES[SCANS[kind]].fn(before, value.value), wide)
+        self.totals[key] = total
+        self.store(buffer, at, Number(rounded(total, dtype), dtype, True))
+
     def scatter(self, buffer: str, at: Expr, value: Number, add: bool) -> None:
         dtype = self.nest.buffers_by_name[buffer].dtype
         if add:
@@ -179,6 +191,9 @@ class Interpreter(Handler):
 
     def run(self) -> None:
         """Every turn of every loop of the nest."""
+        for node in self.nest.nodes:
+            if self.nest.parts[node] == "colscan":
+                self._count("folds", node.name, self.nest.columns.value(self.env))
         columns = [n for n in self.nest.reductions if self.nest.parts[n] == "colred"]
         for node in columns:
             self._clear(node)
@@ -213,6 +228,9 @@ class Interpreter(Handler):
             self.pass_number, self.part = number, "row"
             for node in step.before:
                 self.nest.run(node)
+            for node in step.inside:
+                if self.nest.parts[node] == "rowscan":
+                    self.totals.pop((node.name,), None)
             opened = [(n, self._offset(n)) for n in step.inside if self.nest.parts[n] == "rowred"]
             for node, at in opened:
                 self._hold(node, at, identity(node.loops.kind, node.out.dtype))

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..shapes import Expr as Expr, is_index as is_index
-from .primitives import PRIMITIVES, REDUCTIONS
+from .primitives import PRIMITIVES, REDUCTIONS, SCANS
 
 if TYPE_CHECKING:
     from ..graph import Node as GraphNode
@@ -97,8 +97,9 @@ class Loops:
     """`for idx in sizes: out[where(idx)] (=, += ...) body(idx)`; one Loops makes one buffer.
 
     `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never
-    appear as axes. `kind` is "pointwise", a reduction of the table in `primitives.py`, or "scatter"
-    or "scatter_add", which write at places. `origin` are the graph nodes it computes, in order, and
+    appear as axes. `kind` is "pointwise", a reduction or a scan of the tables in `primitives.py`, or
+    "scatter" or "scatter_add", which write at places. `along` is the axis of a scan, the first or
+    the last. `origin` are the graph nodes it computes, in order, and
     `title` is the name the user's graph has for the result; `why` says why it has a buffer at all.
     `into` is the version of the storage that it writes into: what it does not write stays. Loops
     with the same `joins` write parts of one storage that do not overlap.
@@ -119,6 +120,7 @@ class Loops:
     )
     into: Buffer | None = None
     joins: str = ""
+    along: int = 0
 
     def run(self, idx: Sequence[Expr]) -> None:
         """Run the body once under the current handler, at the given loop indices."""
@@ -130,6 +132,8 @@ class Loops:
                     ops.store(self.out.name, at, value)
                 elif self.is_reduction:
                     ops.reduce(self.out.name, at, self.kind, value)
+                elif self.is_scan:
+                    ops.scan(self.out.name, at, self.kind, value)
                 else:
                     ops.scatter(self.out.name, at, value, self.kind == "scatter_add")
 
@@ -140,6 +144,10 @@ class Loops:
     @property
     def is_reduction(self) -> bool:
         return self.kind in REDUCTIONS
+
+    @property
+    def is_scan(self) -> bool:
+        return self.kind in SCANS
 
     def __str__(self) -> str:
         from .show import (

@@ -8,8 +8,8 @@ A logical access is one element read or written once. Five tables, each by buffe
     loads, stores   between the nest and memory: the ledger proper
     again           loads that a later pass of the same nest repeats (near by, in L1)
     rows            a row that one pass leaves for a later one of the same nest
-    folds           a column result being accumulated (a load and a store each turn), and what is
-                    read to be added to at a place
+    folds           a column result being accumulated (a load and a store each turn), the totals of
+                    a scan of columns, and what is read to be added to at a place
 Invariant: `executed` (all five) is what runs; `accesses` (loads + stores) is what students count:
 7N apart, 3N fused. Extern steps count nothing: they move the same data fused or not.
 """
@@ -128,7 +128,7 @@ class Count(Quiet):
 
     def store(self, buffer: str, at: Expr, value: bool) -> None:
         home = self.nest.homes[buffer]
-        turns = self.nest.rows * self.nest.columns if self.part == "each" else self.nest.rows
+        turns = self.nest.rows * self.nest.columns if self.part != "row" else self.nest.rows
         if home in ("memory", "row"):
             self._add(self.stores if home == "memory" else self.rows, buffer, turns)
         self._meet(buffer, at, value)
@@ -144,6 +144,12 @@ class Count(Quiet):
         elif self.nest.homes[buffer] == "memory":
             self._add(self.stores, buffer, self.nest.rows)
         self._meet(buffer, at, False)
+
+    def scan(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
+        if self.part == "colscan":
+            self._add(self.folds, buffer, self.nest.columns)
+            self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
+        self.store(buffer, at, True)
 
     def scatter(self, buffer: str, at: Expr, value: bool, add: bool) -> None:
         turns = self.nest.rows * self.nest.columns

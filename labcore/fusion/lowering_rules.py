@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from ..graph import TensorMeta
 from ..ops import Op
-from ..ops.reductions import reduced_axes
+from ..ops.reductions import reduced_axes, wrap_dim
 from ..shapes import INTS, number_like
 from . import realize
 from .ir import ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
-from .values import Computed, Leaf, Value, expanded, meta_of
+from .values import FLIP, Computed, Leaf, Value, expanded, meta_of
 
 if TYPE_CHECKING:
     from .lowering import Lowering
@@ -28,8 +28,9 @@ NO_RULE = "it has no lowering to loops"
 BY_KIND = {"matmul": "a matrix product is left to BLAS, which no printed loop reaches",
            "random": "random numbers come from the eager generator, in the order of the program"}
 WITHOUT_LOOPS = {
-    "cumsum": "each element needs the one before it, and loops here are in no order",
-    "cumprod": "each element needs the one before it, and loops here are in no order",
+    "logcumsumexp": "a running logarithm of a sum is no scan that loops have",
+    "_product_of_others": "it runs forwards and backwards along its axis",
+    "_cumprod_backward": "each element needs all that follow it",
     "argsort": "an order is no single loop",
     "_argtopk": "an order is no single loop",
 }
@@ -126,6 +127,35 @@ def reduce(
         )
     )
     return Leaf(meta, out)
+
+
+# ---- scans ---------------------------------------------------------------------------------------
+
+
+def _scan(kind: str, backwards: bool = False) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
+    """A running fold; backwards, input and result are seen through a flip."""
+
+    def lower(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+        meta = meta_of(op, params)
+        if meta.dtype is dtypes.bool:
+            raise NoLoops("on bools it is logic")
+        axis = wrap_dim(params["dim"], meta.ndim)
+        source: Value = lowering.typed(params["input"], meta)
+        out = lowering.buffer(lowering.node.name, meta, lowering.role)
+        target: Value = Leaf(meta, out)
+        if backwards:
+            source, target = (v.over(FLIP, {"axes": (axis,)}, {}) for v in (source, target))
+        assert isinstance(target, Leaf)
+        lowering.program.steps.append(realize.scan_loops(
+            source, axis, kind, out, target, origin=realize.origins(source, lowering.node),
+            title=out.name, why=realize.SCANNED))
+        return Leaf(meta, out)
+
+    return lower
+
+
+RULES.update(cumsum=_scan("cumsum"), cumprod=_scan("cumprod"))
+RULES["_cumsum_back"] = _scan("cumsum", backwards=True)
 
 
 # ---- powers --------------------------------------------------------------------------------------

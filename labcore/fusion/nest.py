@@ -25,7 +25,7 @@ from .ir import Buffer, Expr, index, is_index, is_place, product
 
 @dataclass
 class Pass:
-    """`before` the inner loop: row statements; `inside`: each, rowred and colred."""
+    """`before` the inner loop: row statements; `inside`: all others."""
 
     before: list[Node] = field(default_factory=list)
     inside: list[Node] = field(default_factory=list)

@@ -219,11 +219,14 @@ primitive("fmod", _fmod, "fmod({0}, {1})", heavy=True)
 # How two partial results combine.
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 
+# What a scan combines the value before with, in order.
+SCANS = {"cumsum": "add", "cumprod": "mul"}
+
 
 def identity(kind: str, dtype: dtypes.dtype) -> Any:
     """What a reduction starts from: the value that changes nothing."""
-    if kind in ("sum", "prod"):
-        start = 0 if kind == "sum" else 1
+    if kind in ("sum", "prod", *SCANS):
+        start = 0 if kind in ("sum", "cumsum") else 1
         return float(start) if dtype.is_floating_point else start
     sign = -1 if kind == "amax" else 1
     if dtype.is_floating_point:
@@ -240,5 +243,6 @@ def addition(dtype: dtypes.dtype) -> str:
 
 
 def accumulator(kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
-    """The type a reduction adds up in: float32 sums in float64, rounded once when complete."""
-    return dtypes.float64 if kind == "sum" and dtype is dtypes.float32 else dtype
+    """The type a reduction adds up in: float32 sums and scans in float64, rounded for who reads."""
+    wide = kind == "sum" or kind in SCANS
+    return dtypes.float64 if wide and dtype is dtypes.float32 else dtype

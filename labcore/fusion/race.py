@@ -73,9 +73,10 @@ def _body(step: Nest | Extern) -> Json:
         raise NotOneSpace(
             f"{step.title} is an extern step ({step.reason}): a race needs loops only"
         )
-    bad = next((n for n in step.nodes if n.is_reduction), None)
+    bad = next((n for n in step.nodes if n.loops.kind != "pointwise"), None)
     if bad is not None:
-        raise NotOneSpace(f"{bad} is a reduction: a race needs pointwise operators only")
+        what = "a reduction" if bad.is_reduction else f"a {bad.loops.kind}"
+        raise NotOneSpace(f"{bad} is {what}: a race needs pointwise operators only")
     if len(step.loops) != 1:
         sizes = " x ".join(str(s) for _, s, _ in step.loops) or "one element"
         raise NotOneSpace(

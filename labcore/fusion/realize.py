@@ -27,6 +27,7 @@ REDUCED = "a reduction is complete only after its last element"
 RESHAPED = "a reshape that merges its axes needs it in memory"
 EXTERN = "an operator without loops reads it"
 AT_PLACES = "it is read where other values say"
+SCANNED = "each element needs the one before it"
 TWICE = "it is dear, and one operator reads it twice"
 WRITTEN = "it is written in parts, or where other values say"
 
@@ -152,6 +153,28 @@ def reduction_loops(
         lambda idx: value.run(full_index(idx, axes, ndim)),
         where,
         reordered=not fits,
+        **more,
+    )
+
+
+def scan_loops(
+    value: Value, axis: int, kind: str, out: Buffer, target: Leaf, **more: Any
+) -> Loops:
+    """`target[idx] = value(idx) combined with what is before it along `axis``: the first loop or
+    the last."""
+    shape, ndim = value.meta.shape, value.meta.ndim
+    axes = [k for k in range(ndim) if shape[k] != 1]
+    first = axes[:1] == [axis] and len(axes) > 1
+    if axis in axes and not first:
+        axes = [k for k in axes if k != axis] + [axis]
+    return Loops(
+        out,
+        exprs([shape[k] for k in axes]),
+        tuple(range(len(axes))),
+        kind if axis in axes else "pointwise",
+        lambda idx: value.run(full_index(idx, axes, ndim)),
+        lambda idx: target.at(full_index(idx, axes, ndim)),
+        along=0 if first else len(axes) - 1,
         **more,
     )
 

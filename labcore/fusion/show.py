@@ -90,6 +90,9 @@ class Show(Handler):
     def reduce(self, buffer: str, at: Expr, kind: str, value: str) -> None:
         self.out.add(f"{kind} {buffer}[{at}] <- {value}")
 
+    def scan(self, buffer: str, at: Expr, kind: str, value: str) -> None:
+        self.out.add(f"{kind} {buffer}[{at}] <- {value}")
+
     def scatter(self, buffer: str, at: Expr, value: str, add: bool) -> None:
         self.out.add(f"{'add' if add else 'store'} {buffer}[{at}] {'<-' if add else '='} {value}")
 
@@ -147,7 +150,7 @@ class ShowNest(Printer):
         home = self.nest.homes[buffer]
         if home in ("memory", "row"):
             word = "store" if home == "memory" else "row"
-            self.put(self.part == "each", f"{word} {buffer}[{at}] = {value}")
+            self.put(self.part != "row", f"{word} {buffer}[{at}] = {value}")
         self.held[buffer, at] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
@@ -156,6 +159,13 @@ class ShowNest(Printer):
             self.put(True, f"{kind} {buffer} <- {value}")
         else:
             self.put(True, f"{kind} {buffer}[{at}] <- {value}")
+
+    def scan(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        total = Name(f"{self.prefix}{self.count}", self.buffers[buffer].dtype)
+        self.count += 1
+        self.put(True, f"{total} = {kind} {buffer} <- {value}")
+        self.varying.add(total)
+        self.store(buffer, at, total)
 
     def scatter(self, buffer: str, at: Expr, value: Name, add: bool) -> None:
         word, arrow = ("add", "<-") if add else ("store", "=")

@@ -218,7 +218,7 @@ def unfinished_reduction(pair: Pair) -> Verdict | None:
 def partial_row(pair: Pair) -> Verdict | None:
     parts = pair.merged.parts
     for reader, made, _ in pair.reads:
-        if parts[reader] == "row" and parts[made] == "each":
+        if parts[reader] == "row" and parts[made] in ("each", "rowscan", "colscan"):
             return pair.no(
                 "row statement needs a whole row",
                 f"{reader} runs once a row and reads {made} at one column.",

@@ -149,11 +149,13 @@ def _flip(input: ndarray, dims: Sequence[int] | int) -> ndarray:
 _along("flip", _flip, _flip_meta)
 
 
-def _cumsum_rule(grad: Any, dim: int) -> Any:
-    return ops.flip(ops.cumsum(ops.flip(grad, (dim,)), dim), (dim,))
+def _cumsum_back(input: ndarray, dim: int) -> ndarray:
+    return np.flip(_running(np.add)(np.flip(input, dim), dim), dim)
 
 
-derivative("cumsum", input=_cumsum_rule)
+_along("_cumsum_back", _cumsum_back, lambda input, dim: _cumsum_meta(input, dim))
+derivative("cumsum", input=lambda grad, dim: ops._cumsum_back(grad, dim))
+derivative("_cumsum_back", input=lambda grad, dim: ops.cumsum(grad, dim))
 derivative("flip", input=lambda grad, dims: ops.flip(grad, dims))
 
 

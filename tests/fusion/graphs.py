@@ -171,6 +171,8 @@ class RandomGraph:
                 self.reduce,
                 self.factory,
                 self.extern,
+                self.scan,
+                self.find,
                 self.read_at_places,
                 self.write_at_places,
                 self.join,
@@ -257,6 +259,24 @@ class RandomGraph:
             lambda: ops.arange(4, dtype=dtypes.float32),
             lambda: ops.ones_like(self.pick("f")),
         ][self.rng.integers(3)]()
+
+    def scan(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        name = ["cumsum", "cumprod", "_cumsum_back"][self.rng.integers(3)]
+        return getattr(ops, name)(ops.tanh(a), dim)
+
+    def find(self) -> Node | None:
+        found = self.axis()
+        if found is None:
+            return None
+        a, dim = found
+        if self.rng.integers(3) == 0:
+            return ops.prod(ops.tanh(a), dim)
+        over = None if self.rng.integers(3) == 0 else dim
+        return getattr(ops, ["argmax", "argmin"][self.rng.integers(2)])(a, over)
 
     # ---- by index, and in parts ----
 

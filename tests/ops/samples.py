@@ -232,6 +232,8 @@ CASES += [
     ("batch_norm", (LINE, None, None, filled(4), None, True), {}),
     ("cumsum", (SPREAD, 1), {}),
     ("cumsum", (CUBE, 0), {}),
+    ("_cumsum_back", (SPREAD, 1), {}),
+    ("_cumsum_back", (CUBE, 0), {}),
     ("cumprod", (SPREAD, 1), {}),
     ("cumprod", (SPREAD * np.array([1, 0, 1]), 1), {}),
     ("logcumsumexp", (SPREAD, 1), {}),
