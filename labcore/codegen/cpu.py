@@ -164,7 +164,7 @@ class _CpuPrinter(Printer):
             start, cell = self.section.before, self._name(f"{buffer}_acc")
             start.append((f"{cell} = {spelling.constant(identity(kind, wide), wide)}", _note()))
         else:
-            cell = f"{self._scratch(f'{buffer}_total', wide)}[{self.spell_offset(self.nest.column)}]"
+            cell = self._total_cell(buffer, wide)
         total = self._local(spelling.spell(name, [cell, more], wide), wide)
         self.put(True, f"{cell} = {total}")
         if dtype is not wide:
@@ -196,12 +196,12 @@ class _CpuPrinter(Printer):
             self.section.before.append(
                 (f"{total} = {spelling.constant(identity(kind, total_type), total_type)}", _note())
             )
-            self.put(True, f"{total} = {spelling.COMBINE[kind].format(total, more)}")
+            self.put(True, f"{total} = {spelling.combine(kind, total, more, total_type)}")
             self._finish_row(buffer, at, Name(total, total_type), value.dtype)
         else:
             cell = self._column_cell(buffer, at, kind)
             old = f"bool({cell})" if value.dtype is dtypes.bool else cell
-            self.put(True, f"{cell} = {spelling.COMBINE[kind].format(old, more)}")
+            self.put(True, f"{cell} = {spelling.combine(kind, old, more, total_type)}")
 
     # ---- where values live ----
 
@@ -227,7 +227,10 @@ class _CpuPrinter(Printer):
         total_type = accumulator(kind, dtype)
         if total_type is dtype:
             return f"{self.names[self.nest.storage(buffer)]}[{self.spell_offset(at)}]"
-        totals = self._scratch(f"{buffer}_total", total_type)
+        return self._total_cell(buffer, total_type)
+
+    def _total_cell(self, buffer: str, dtype: dtypes.dtype) -> str:
+        totals = self._scratch(f"{buffer}_total", dtype)
         return f"{totals}[{self.spell_offset(self.nest.column)}]"
 
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
@@ -294,11 +297,11 @@ class _CpuPrinter(Printer):
         lines = []
         for node in self.nest.nodes:
             if self.nest.parts[node] == "colscan":
-                kind, name = node.loops.kind, f"{node.name}_total"
+                kind = node.loops.kind
                 wide = accumulator(kind, node.out.dtype)
-                cell = f"{self._scratch(name, wide)}[{self.spell_offset(self.nest.column)}]"
                 start = spelling.constant(identity(kind, wide), wide)
-                lines += self._loops(self.nest.inner_loops, [(f"{cell} = {start}", "")])
+                text = f"{self._total_cell(node.name, wide)} = {start}"
+                lines += self._loops(self.nest.inner_loops, [(text, "")])
         return lines
 
     def _start_columns(self) -> list[Line]:

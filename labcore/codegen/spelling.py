@@ -46,6 +46,13 @@ COMBINE = {
     "amax": "rmax({0}, {1})",
     "amin": "rmin({0}, {1})",
 }
+COMBINE_BOOLS = {**COMBINE, "amax": "{0} | {1}", "amin": "{0} & {1}"}
+
+
+def combine(kind: str, total: str, value: str, dtype: dtypes.dtype) -> str:
+    """A reduction takes one more value of its own type in."""
+    table = COMBINE_BOOLS if dtype is dtypes.bool else COMBINE
+    return table[kind].format(total, value)
 
 
 def spell(name: str, args: Sequence[str], dtype: dtypes.dtype) -> str:

@@ -7,6 +7,7 @@ costs no memory.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
@@ -15,7 +16,7 @@ from ..ops import Op
 from ..ops.reductions import reduced_axes, wrap_dim
 from ..shapes import INTS, number_like
 from . import realize
-from .ir import ops
+from .ir import Expr, ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
 from .values import FLIP, Computed, Leaf, Value, expanded, meta_of
 
@@ -81,17 +82,24 @@ def _place_of(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
                       TensorMeta.contiguous(ones, type_), f"{name}_value")
         counted = TensorMeta.contiguous([n if k in axes else 1 for k, n in enumerate(shape)], type_)
         step = [s if k in axes else 0 for k, s in enumerate(counted.stride)]
-        place = Leaf(TensorMeta(shape, tuple(step), dtypes.int64), None)
+        size = Expr.of(counted.numel).const
+        short = size is not None and size < 2**31  # vectors hold twice as many
+        index_type = dtypes.int32 if short else dtypes.int64
+        place = Leaf(TensorMeta(shape, tuple(step), index_type), None)
 
         def body(v: Any, best: Any, place: Any) -> Any:
             hit = ops.eq(v, best)
             if type_.is_floating_point:
                 hit = ops.bitwise_or(hit, ops.ne(v, v))
-            return ops.where(hit, place, ops.constant(counted.numel, dtypes.int64))
+            return ops.where(hit, place, ops.constant(counted.numel, index_type))
 
-        places = lowering.computed(TensorMeta(shape, value.meta.stride, dtypes.int64),
+        places = lowering.computed(TensorMeta(shape, value.meta.stride, index_type),
                                    [value, expanded(best, shape), place], body)
-        return reduce(lowering, "amin", {**params, "input": places}, meta, name)
+        if not short:
+            return reduce(lowering, "amin", {**params, "input": places}, meta, name)
+        found = reduce(lowering, "amin", {**params, "input": places},
+                       replace(meta, dtype=index_type), f"{name}_place")
+        return lowering.computed(meta, [found], lambda at: ops.to_dtype(at, dtypes.int64))
 
     return lower
 

@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .. import dtypes
 from ..graph import Node as GraphNode, TensorMeta
 from ..ops import OPS, Op
 from ..ops.views import infer_size, view_strides
@@ -49,7 +48,7 @@ class Value:
 
 @dataclass(eq=False)
 class Leaf(Value):
-    """An element of a buffer read with the strides of `meta`, or without one, the index (int64)."""
+    """An element of a buffer read with the strides of `meta`, or without one, the index."""
 
     buffer: Buffer | None
     offset: int = 0
@@ -62,9 +61,9 @@ class Leaf(Value):
 
     def run(self, idx: Sequence[Expr]) -> Any:
         at = self.at(idx)
-        return (
-            ops.index(at, dtypes.int64) if self.buffer is None else ops.load(self.buffer.name, at)
-        )
+        if self.buffer is None:
+            return ops.index(at, self.meta.dtype)
+        return ops.load(self.buffer.name, at)
 
     def over(self, op: Op, params: dict[str, Any], done: dict[int, Value]) -> Value:
         if (

@@ -149,3 +149,35 @@ def test_adding_at_one_place_is_in_order():
     x, at = torch.randn(300), torch.zeros(300, dtype=torch.int64)
     function = lambda x, at: torch.zeros(2).index_add(0, at, x)
     assert np.array_equal(torch.compile(function)(x, at).numpy(), function(x, at).numpy())
+
+
+# ---- scans, and where the largest is -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dim", [0, 1, -1])
+def test_a_scan_fuses_with_what_is_around_it(dim):
+    x = torch.randn(5, 6, requires_grad=True)
+    loss = lambda x: (torch.cumsum(torch.exp(x), dim) * 2).sum(1)
+    assert kernels(lambda x: loss(x), x.detach()) == (1, 0)
+    found = []
+    for function in (loss, torch.compile(loss)):
+        x.grad = None
+        function(x).sum().backward()
+        found.append(x.grad)
+    torch.testing.assert_close(*found)
+
+
+def test_scans_round_as_eager_mode_does():
+    x = torch.randn(40, 300)
+    for dim in (0, 1):
+        function = lambda x, dim=dim: torch.cumsum(x, dim)
+        assert np.array_equal(torch.compile(function)(x).numpy(), function(x).numpy())
+
+
+@pytest.mark.parametrize("dim", [None, 0, 1])
+def test_the_first_of_the_largest(dim):
+    x = torch.tensor([[1.0, 3.0, 3.0, 0.0], [2.0, -1.0, 2.0, 2.0]])
+    nan = torch.tensor([[1.0, float("nan"), 9.0, float("nan")], [5.0, 5.0, 5.0, 5.0]])
+    for function in (lambda x: torch.argmax(x, dim), lambda x: torch.argmin(x, dim)):
+        for given in (x, nan, x.to(torch.int64)):
+            assert torch.compile(function)(given).tolist() == function(given).tolist()
