@@ -251,12 +251,13 @@ class _CpuPrinter(Printer):
     def print(self, name: str) -> Kernel:
         with using(self):
             passes = [line for part in self.nest.passes for line in self._pass(part)]
-        lines = [
+        batch = [
             *self._start_columns(),
             *self._start_scans(),
-            *self._loops(self.nest.outer_loops, passes),
+            *self._loops(self.nest.row_loops, passes),
             *self._end_columns(),
         ]
+        lines = self._loops(self.nest.batch_loops, batch)
         parameters = tuple(self.parameters.values())
         head = signature(name, [f'{p.name}: "{p.annotation}"' for p in parameters])
         source = head + "\n" + _aligned(_indented(lines or [("pass", "")], 1))

@@ -10,6 +10,7 @@ and `Group`s of nodes. A group iterates over  outer x inner. A node takes one of
     rowscan  runs along inner             (cumsum over -1)   hands on its total in the inner loop
     colscan  runs along outer             (cumsum over 0)    hands on a row of totals
 
+Columns may lie in a batch: then they begin anew in each turn of the first of the outer loops.
 A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is
 None) has not chosen a split and may still join a group that has.
 Invariant: accesses are compared by name and offset, both canonical, so equal means equal; within
@@ -132,12 +133,25 @@ class Node:
         """The (outer, inner) a reduction or a scan demands; None for a pointwise node."""
         if not self.is_reduction and not self.is_scan:
             return None
-        if self.is_scan:
-            cut = 1 if self._scans_columns else len(self.sizes) - 1
-            return self.sizes[:cut], self.sizes[cut:]
         kept, n = self.loops.kept, len(self.sizes)
-        cut = len(kept) if kept == tuple(range(len(kept))) else n - len(kept)
+        if self.is_scan:
+            cut = self.loops.along + self._scans_columns
+        elif kept == tuple(range(len(kept))):
+            cut = len(kept)
+        else:  # what follows the last axis that is reduced
+            cut = max(k for k in range(n) if k not in kept) + 1
         return self.sizes[:cut], self.sizes[cut:]
+
+    @property
+    def batch(self) -> int | None:
+        """How many outer loops the columns that a node fills are complete in each turn of; None for
+        a node that fills none."""
+        if self.is_scan:
+            return self.loops.along if self._scans_columns else None
+        kept = self.loops.kept if self.is_reduction else ()
+        if kept == tuple(range(len(kept))):
+            return None
+        return next(k for k in range(len(kept)) if kept[k] != k)
 
     def part(self, outer: Sizes, inner: Sizes) -> str | None:
         """The part this node takes in a nest over outer x inner, or None if it does not fit."""
@@ -152,7 +166,8 @@ class Node:
         kept, cut = self.loops.kept, len(outer)
         if kept == tuple(range(cut)):
             return "rowred"
-        return "colred" if kept == tuple(range(cut, len(self.sizes))) else None
+        columns = (*range(self.batch or 0), *range(cut, len(self.sizes)))
+        return "colred" if kept == columns else None
 
     @property
     def is_scan(self) -> bool:
@@ -237,6 +252,11 @@ class Group:
         return "+".join(n.title for n in self.nodes)
 
     @property
+    def batch(self) -> int:
+        """How many of the outer loops begin anew with empty columns."""
+        return next((n.batch for n in self.nodes if n.batch is not None), 0)
+
+    @property
     def space(self) -> Sizes:
         return self.outer + (self.inner or ())
 
@@ -255,6 +275,8 @@ def unify(a: Group, b: Group) -> tuple[Sizes, Sizes | None] | None:
     """The (outer, inner) that both fit in, or None."""
     if a.inner is None and b.inner is None:
         return (a.outer, None) if a.outer == b.outer else None
+    if len({n.batch for n in a.nodes + b.nodes} - {None}) > 1:
+        return None
     for x, y in ((a, b), (b, a)):
         if x.inner is not None and all(n.part(x.outer, x.inner) for n in y.nodes):
             return x.outer, x.inner

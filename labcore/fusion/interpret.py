@@ -87,7 +87,7 @@ class Interpreter(Handler):
         self.nest, self.memory = nest, memory
         self.env: dict[str, Any] = Values(numbers or {})
         self.in_hand: dict[tuple[str, Expr], Number] = {}
-        self.totals: dict[tuple, Any] = {}  # of scans: by buffer, for columns also by column
+        self.totals: dict[tuple, Any] = {}  # of scans: by buffer, for columns also by their loops
         self.moving: set[str] = set()  # places that change along the inner loop
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
         self.part, self.pass_number = "each", 0
@@ -168,7 +168,8 @@ class Interpreter(Handler):
     def scan(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
         dtype, key = self.nest.buffers_by_name[buffer].dtype, (buffer,)
         if self.part == "colscan":
-            key = (buffer, *[self.env[var] for var, _ in self.nest.inner_loops])
+            loops = (*self.nest.batch_loops, *self.nest.inner_loops)
+            key = (buffer, *[self.env[var] for var, _ in loops])
             self._count("folds", buffer, 2)
         wide = accumulator(kind, dtype)
         before = self.totals.get(key, identity(kind, wide))
@@ -193,7 +194,8 @@ class Interpreter(Handler):
         """Every turn of every loop of the nest."""
         for node in self.nest.nodes:
             if self.nest.parts[node] == "colscan":
-                self._count("folds", node.name, self.nest.columns.value(self.env))
+                columns = self.nest.batches * self.nest.columns
+                self._count("folds", node.name, columns.value(self.env))
         columns = [n for n in self.nest.reductions if self.nest.parts[n] == "colred"]
         for node in columns:
             self._clear(node)

@@ -98,8 +98,8 @@ class Loops:
 
     `kept` are the axes that survive into the output, the others are reduced. Sizes of 1 never
     appear as axes. `kind` is "pointwise", a reduction or a scan of the tables in `primitives.py`,
-    or "scatter" or "scatter_add", which write at places. `along` is the axis of a scan, the first
-    or the last. `origin` are the graph nodes it computes, in order, and `title` is the name the
+    or "scatter" or "scatter_add", which write at places. `along` is the axis of a scan.
+    `origin` are the graph nodes it computes, in order, and `title` is the name the
     user's graph has for the result; `why` says why it has a buffer at all.
     `into` is the version of the storage that it writes into: what it does not write stays. Loops
     with the same `joins` write parts of one storage that do not overlap.

@@ -147,7 +147,7 @@ class Count(Quiet):
 
     def scan(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
         if self.part == "colscan":
-            self._add(self.folds, buffer, self.nest.columns)
+            self._add(self.folds, buffer, self.nest.batches * self.nest.columns)
             self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
         self.store(buffer, at, True)
 

@@ -62,6 +62,15 @@ class Nest:
         return [(v, s) for v, s, inner in self.loops if not inner]
 
     @property
+    def batch_loops(self) -> list[tuple[str, Expr]]:
+        """The outer loops in each turn of which columns begin anew."""
+        return [(v, s) for v, s in self.outer_loops if int(v[1:]) < self.group.batch]
+
+    @property
+    def row_loops(self) -> list[tuple[str, Expr]]:
+        return self.outer_loops[len(self.batch_loops):]
+
+    @property
     def inner_loops(self) -> list[tuple[str, Expr]]:
         return [(v, s) for v, s, inner in self.loops if inner]
 
@@ -72,6 +81,10 @@ class Nest:
     @property
     def columns(self) -> Expr:
         return product([s for _, s in self.inner_loops])
+
+    @property
+    def batches(self) -> Expr:
+        return product([s for _, s in self.batch_loops])
 
     @property
     def reductions(self) -> list[Node]:
@@ -192,7 +205,7 @@ class Nest:
         went away.
         """
         sizes, cut = list(self.outer + self.inner), len(self.outer)
-        flat = self.group.inner is None
+        cuts = set() if self.group.inner is None else {self.group.batch, cut}
         offsets = [e for n in self.nodes for e in (*n.offsets, *n.indices)]
         loops: list[tuple[str, Expr, bool]] = []
         rename: dict[str, Expr] = {}
@@ -201,7 +214,7 @@ class Nest:
             last = first
             while (
                 last + 1 < len(sizes)
-                and (flat or last + 1 != cut)
+                and last + 1 not in cuts
                 and _mergeable(last, sizes, offsets)
             ):
                 last += 1

@@ -128,12 +128,13 @@ def pointwise_loops(value: Value, out: Buffer, part: Leaf | None = None, **more:
 def reduction_loops(
     value: Value, reduced: Sequence[int], kind: str, out: Buffer, keepdim: bool, **more: Any
 ) -> Loops:
-    """`out[kept] (kind)= value(idx)`: loops follow memory if kept axes then come first or last."""
+    """`out[kept] (kind)= value(idx)`: loops follow memory if the reduced axes then lie together."""
     shape, ndim = value.meta.shape, value.meta.ndim
     live = [k for k in range(ndim) if shape[k] != 1]
     axes = _memory_order(live, value.meta.stride)
     kept = [k for k in axes if k not in reduced]
-    fits = axes[:len(kept)] == kept or axes[len(axes) - len(kept):] == kept
+    folded = [place for place, k in enumerate(axes) if k in reduced]
+    fits = not folded or folded[-1] - folded[0] + 1 == len(folded)
     if not fits:
         kept = [k for k in live if k not in reduced]
         axes = kept + [k for k in live if k in reduced]
@@ -160,13 +161,9 @@ def reduction_loops(
 def scan_loops(
     value: Value, axis: int, kind: str, out: Buffer, target: Leaf, **more: Any
 ) -> Loops:
-    """`target[idx] = value(idx) combined with what is before it along `axis``: the first loop or
-    the last."""
+    """`target[idx] = value(idx) combined with what is before it along `axis``."""
     shape, ndim = value.meta.shape, value.meta.ndim
     axes = [k for k in range(ndim) if shape[k] != 1]
-    first = axes[:1] == [axis] and len(axes) > 1
-    if axis in axes and not first:
-        axes = [k for k in axes if k != axis] + [axis]
     return Loops(
         out,
         exprs([shape[k] for k in axes]),
@@ -174,7 +171,7 @@ def scan_loops(
         kind if axis in axes else "pointwise",
         lambda idx: value.run(full_index(idx, axes, ndim)),
         lambda idx: target.at(full_index(idx, axes, ndim)),
-        along=0 if first else len(axes) - 1,
+        along=axes.index(axis) if axis in axes else 0,
         **more,
     )
 
