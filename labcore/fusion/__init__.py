@@ -7,6 +7,7 @@ that codegen prints.
     handlers    what `ops` can be                    interpret   the schedule in pure Python
     values      lazy values and views of them        realize     when a value gets a buffer
     lowering    a graph to a program of loops        verify      is a program well formed?
+    lowering_*  the rules, by kind of operator       indirect    what is read where values say
     deps        who needs whom, at which index       verdicts    may two groups share a nest?
     order       who must run before whom             scheduler   which pairs fuse, in which order
     why         the verdict on any two nodes         nest        how one group runs

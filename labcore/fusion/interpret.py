@@ -194,8 +194,8 @@ class Interpreter(Handler):
         """Every turn of every loop of the nest."""
         for node in self.nest.nodes:
             if self.nest.parts[node] == "colscan":
-                columns = self.nest.batches * self.nest.columns
-                self._count("folds", node.name, columns.value(self.env))
+                totals = self.nest.batches * self.nest.columns
+                self._count("folds", node.name, totals.value(self.env))
         columns = [n for n in self.nest.reductions if self.nest.parts[n] == "colred"]
         for node in columns:
             self._clear(node)

@@ -102,7 +102,9 @@ class Loops:
     `origin` are the graph nodes it computes, in order, and `title` is the name the
     user's graph has for the result; `why` says why it has a buffer at all.
     `into` is the version of the storage that it writes into: what it does not write stays. Loops
-    with the same `joins` write parts of one storage that do not overlap.
+    with the same `joins` write parts of one storage that do not overlap. `reordered` are the
+    tensor's axes in the order of the loops, where that is not the order of memory: reduced ones lie
+    around kept ones, here or in what is read.
     """
 
     out: Buffer
@@ -115,9 +117,7 @@ class Loops:
     title: str = ""
     order: int = 0
     why: str = ""
-    reordered: bool = (
-        False  # the axes are not in the tensor's order: the reduced ones lay between kept ones
-    )
+    reordered: tuple[int, ...] = ()
     into: Buffer | None = None
     joins: str = ""
     along: int = 0

@@ -20,6 +20,7 @@ from .. import dtypes
 from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
+from ..shapes import surely_equal
 from . import lowering_parts as lowering_parts, realize
 from .handlers import Reads
 from .indirect import PlaceNames
@@ -58,6 +59,8 @@ class Lowering:
         # (producer, reader) -> bytes of the loads that the reader does not make
         self.inlined: dict[tuple[GraphNode, GraphNode], int] = {}
         self.place_names = PlaceNames()
+        # loops in an order of their own: buffer -> shape of what they run over, axes in order
+        self.reordered: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.node: GraphNode = graph.nodes[0]
 
     def run(self) -> Program:
@@ -187,13 +190,29 @@ class Lowering:
         """Store a lazy value; everybody who had it lazily reads the buffer from now on."""
         out = self.buffer(name, value.meta, role)
         last = value.node if isinstance(value, Computed) else self.node
-        self.program.steps.append(realize.pointwise_loops(
-            value, out, origin=realize.origins(value, last), title=name, why=why))
+        self.add(realize.pointwise_loops(
+            value, out, like=self._order_of(value), origin=realize.origins(value, last),
+            title=name, why=why), value)
         leaf = Leaf(value.meta, out)
         for node, known in self.values.items():
             if known is value:
                 self.values[node] = leaf
         return leaf
+
+    def add(self, loops: Loops, value: Value) -> None:
+        """Loops over a value."""
+        self.program.steps.append(loops)
+        if loops.reordered:
+            self.reordered[loops.out.name] = value.meta.shape, loops.reordered
+
+    def _order_of(self, value: Value) -> tuple[int, ...]:
+        """The order in which a reduction that the value reads goes over the same axes, where that
+        is not the order of memory: in the same order they share a nest."""
+        if not self.reordered:
+            return ()
+        orders = (self.reordered.get(buffer) for buffer, _ in probe(value).loads)
+        return next((axes for shape, axes in filter(None, orders)
+                     if surely_equal(shape, value.meta.shape)), ())
 
     def stored(self, value: Value, why: str) -> Leaf:
         """The value in memory."""

@@ -122,18 +122,17 @@ def reduce(
         lambda v: ops.to_dtype(v, meta.dtype) if cast else v)
     is_output = node in lowering.outputs and name == node.name
     out = lowering.buffer(name, meta, "output" if is_output else "temp")
-    lowering.program.steps.append(
-        realize.reduction_loops(
-            source,
-            axes,
-            kind,
-            out,
-            bool(params["keepdim"]),
-            origin=realize.origins(source, node),
-            title=name,
-            why=realize.OUTPUT if is_output else realize.REDUCED,
-        )
+    loops = realize.reduction_loops(
+        source,
+        axes,
+        kind,
+        out,
+        bool(params["keepdim"]),
+        origin=realize.origins(source, node),
+        title=name,
+        why=realize.OUTPUT if is_output else realize.REDUCED,
     )
+    lowering.add(loops, value)
     return Leaf(meta, out)
 
 

@@ -111,18 +111,25 @@ def reason_to_realize(
     return None
 
 
-def pointwise_loops(value: Value, out: Buffer, part: Leaf | None = None, **more: Any) -> Loops:
+def pointwise_loops(
+    value: Value, out: Buffer, part: Leaf | None = None, like: Sequence[int] = (), **more: Any
+) -> Loops:
     """`out[idx] = value(idx)`, the loops in the order in which the output lies in memory; or only
-    a `part` of it, a view."""
+    a `part` of it, a view. `like`: the order of what is read, which is as good if the innermost
+    loop stays."""
     shape, strides = value.meta.shape, (value if part is None else part).meta.stride
     # An axis with stride 0 repeats one element: written once.
     axes = _memory_order(
         [k for k, n in enumerate(shape) if n != 1 and (strides[k] or n == 0)], strides
     )
+    fits = sorted(like) == sorted(axes) and list(like[-1:]) == axes[-1:]
+    if fits:
+        axes = list(like)
     where = (out if part is None else part).at
     return Loops(out, exprs([shape[k] for k in axes]), tuple(range(len(axes))), "pointwise",
                  lambda idx: value.run(full_index(idx, axes, len(shape))),
-                 lambda idx: where(full_index(idx, axes, len(shape))), **more)
+                 lambda idx: where(full_index(idx, axes, len(shape))),
+                 reordered=tuple(like) if fits else (), **more)
 
 
 def reduction_loops(
@@ -153,7 +160,7 @@ def reduction_loops(
         kind if len(kept) < len(axes) else "pointwise",
         lambda idx: value.run(full_index(idx, axes, ndim)),
         where,
-        reordered=not fits,
+        reordered=() if fits else tuple(axes),
         **more,
     )
 

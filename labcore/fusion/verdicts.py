@@ -180,7 +180,7 @@ def different_spaces(pair: Pair) -> Verdict | None:
         return None
     a, b = pair.a, pair.b
     for group in (a, b):
-        odd = next((n for n in group.nodes if n.loops.reordered), None)
+        odd = next((n for n in group.nodes if n.is_reduction and n.loops.reordered), None)
         if odd is not None:
             return pair.no(
                 "reduced axes in the middle",

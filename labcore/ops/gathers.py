@@ -3,8 +3,8 @@
 
 In: a tensor, an axis, integers that name places along it.  Out: a new tensor; nothing is written in
 place.
-Invariant: an index that does not exist raises. That is why these have no loops: a loop cannot
-raise, so a graph calls their kernels.
+Invariant: an index that does not exist raises. A compiled graph's loops only stop at one, and the
+call is made again in eager mode, which tells what is wrong.
 """
 
 from __future__ import annotations

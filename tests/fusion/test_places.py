@@ -181,3 +181,49 @@ def test_the_first_of_the_largest(dim):
     for function in (lambda x: torch.argmax(x, dim), lambda x: torch.argmin(x, dim)):
         for given in (x, nan, x.to(torch.int64)):
             assert torch.compile(function)(given).tolist() == function(given).tolist()
+
+
+def test_what_is_written_in_parts_may_take_the_memory_of_something_dead():
+    def function(x):
+        a = torch.exp(x)
+        b = torch.flip(a, (0,)).sum(1, keepdim=True) + torch.flip(a, (1,))
+        return b, torch.cat([b[:, :2] * 2, torch.flip(b, (1,))[:, :4]], 1)
+
+    with trace.record() as story:
+        compiled = torch.compile(function)
+        found = compiled(ROWS)
+    torch.testing.assert_close(found, function(ROWS))
+    assert "used again" in story.text("output_code")
+
+
+# ---- axes in the middle --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x * 2).sum(1),
+        lambda x: torch.cumsum(x * 2, 1) + 1,
+        lambda x: (x.sum(1), x.amax(1), (x + 1).sum(1)),
+        lambda x: x - x.mean((0, 2), keepdim=True),
+        lambda x: F.batch_norm(x, None, None, None, None, True),
+        lambda x: F.batch_norm(x, torch.zeros(4), torch.ones(4), x[0, :, 0], x[0, :, 1], True),
+    ],
+)
+def test_axes_in_the_middle(function):
+    assert kernels(function, torch.randn(3, 4, 5)) == (1, 0)
+
+
+def test_the_gradient_of_a_batch_norm_is_one_kernel():
+    def loss(x, w, b):
+        return F.batch_norm(x, None, None, w, b, True)
+
+    x, w, b = torch.randn(3, 4, 5, 6), torch.randn(4), torch.randn(4)
+    found = []
+    for function in (loss, torch.compile(loss)):
+        given = [t.clone().requires_grad_() for t in (x, w, b)]
+        with trace.record() as story:
+            (function(*given) * x).sum().backward()
+        found.append([t.grad for t in given])
+    torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)
+    assert story.text("output_code").count("@kernel\n") == 2
