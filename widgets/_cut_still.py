@@ -72,7 +72,7 @@ def _edges(picture: Picture, nodes: list[Json], cut: Json, y: dict[str, float]) 
     """Across the columns only; within a column the pills name what they read."""
     saved, second = set(cut["saved"]), set(cut["second"])
     late = {node["name"] for node in nodes if _is_late(node)}
-    for name in saved:
+    for name in cut["saved"]:
         picture.line(LEFT + PILL, y[name], ON, y[name], stroke=WRITE)
     for node in nodes:
         if node["name"] not in late and node["name"] not in second:

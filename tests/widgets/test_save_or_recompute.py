@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from xml.etree import ElementTree
 
 import pytest
@@ -151,3 +154,27 @@ def test_the_fixture_is_up_to_date():
     assert save_fixture.FILE.read_text() == save_fixture.printed(), (
         "run: python -m tests.widgets.save_fixture"
     )
+
+
+HASHED = """
+import labcore as torch
+from widgets import SaveOrRecompute
+
+def gated(x, gate, up, down):
+    return (torch.sigmoid(x @ gate) * (x @ up)) @ down
+
+sizes = (8, 4), (4, 16), (4, 16), (16, 4)
+print(SaveOrRecompute(gated, *(torch.ones(*s, requires_grad=True) for s in sizes)).picture())
+"""
+
+
+def test_the_picture_is_the_same_whatever_texts_hash_to():
+    pictures = {
+        subprocess.run(
+            [sys.executable, "-c", HASHED],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed in "123"
+    }  # fmt: skip
+    assert len(pictures) == 1
