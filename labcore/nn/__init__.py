@@ -6,6 +6,8 @@
     attention    MultiheadAttention            simple       what is an operator and its options
 """
 
+from typing import TYPE_CHECKING, Any
+
 from . import functional as functional, init as init
 from .attention import (
     MultiheadAttention as MultiheadAttention,
@@ -32,5 +34,10 @@ from .layers import (
 )
 from .module import Module as Module, Parameter as Parameter
 from .simple import CLASSES
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...  # those of CLASSES
+
 
 globals().update(CLASSES)

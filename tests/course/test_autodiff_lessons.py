@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import labcore as torch
+from labcore.nn.functional import cross_entropy
 from labcore.testing import course
 
 PASSED = "Public checks passed."
@@ -196,3 +197,132 @@ def without_gradients(g, *inputs):
 )
 def test_warm_up(fn, word):
     assert word in repr(course.warm_up(fn))
+
+
+# ---- 08: where the cut goes ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("names", "word"),
+    [
+        (["primals_1"], PASSED),
+        (["primals_1", "primals_1"], PASSED),
+        (["primals_1", "cos", "cos_1"], "All that the backward reads is kept"),
+        (["primals_1", "cos"], "one of these can still be computed"),
+        (["primals_1", "cos_1"], "one of these can still be computed"),
+        ([], "The backward reads primals_1, which nobody kept"),
+        (["cos_1"], "The backward reads primals_1, which nobody kept"),
+        (["x"], "expected a list of names of the forward: primals_1, cos, cos_1, cos_2"),
+        (["mul"], "expected a list of names of the forward"),
+        ("primals_1", "expected a list of names"),
+        (..., "Not begun"),
+        ([...], "Not begun"),
+    ],
+)
+def test_kept(names, word):
+    assert word in repr(course.kept(names))
+
+
+@pytest.mark.parametrize(
+    ("share", "word"),
+    [
+        (0.5, PASSED),
+        (0.34, PASSED),
+        (1, "more is kept than that needs"),
+        (0, "x @ w1 runs twice for it"),
+        (2, "expected a number from 0 to 1, found 2"),
+        ("half", "expected a number from 0 to 1"),
+        (..., "Not begun"),
+    ],
+)
+def test_budget(share, word):
+    assert word in repr(course.budget(share))
+
+
+# ---- 08b: a training loop -----------------------------------------------------------------------
+
+
+def training(wrap_loss=torch.compile, wrap_step=torch.compile, forget=True, step_it=True):
+    """A training loop, right unless it is told otherwise."""
+
+    def train(model, optimizer, x, labels, steps):
+        loss_of = wrap_loss(lambda: cross_entropy(model(x), labels))
+        step = wrap_step(optimizer.step)
+        losses = []
+        for _ in range(steps):
+            if forget:
+                optimizer.zero_grad()
+            loss = loss_of()
+            loss.backward()
+            if step_it:
+                step()
+            losses.append(loss.item())
+        return losses
+
+    return train
+
+
+def in_every_step(model, optimizer, x, labels, steps):
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        loss = torch.compile(lambda: cross_entropy(model(x), labels))()
+        loss.backward()
+        torch.compile(optimizer.step)()
+        losses.append(loss.item())
+    return losses
+
+
+def all_in_one(model, optimizer, x, labels, steps):
+    @torch.compile
+    def step():
+        optimizer.zero_grad()
+        loss = cross_entropy(model(x), labels)
+        loss.backward()
+        optimizer.step()
+        return loss.item()
+
+    return [step() for _ in range(steps)]
+
+
+def told_afterwards(model, optimizer, x, labels, steps):
+    losses = []
+    for _ in range(steps):
+        optimizer.zero_grad()
+        cross_entropy(model(x), labels).backward()
+        optimizer.step()
+        losses.append(cross_entropy(model(x), labels).item())
+    return losses
+
+
+def left_alone(fn):
+    return fn
+
+
+@pytest.mark.parametrize(
+    ("train", "word"),
+    [
+        (training(), PASSED),
+        (training(forget=False), "zero_grad() forgets"),
+        (training(step_it=False), "The loss stands still"),
+        (training(left_alone, left_alone), "nothing was compiled"),
+        (training(wrap_step=left_alone), "the optimizer's step can be as well"),
+        (training(wrap_loss=left_alone), "the loss can be as well"),
+        (in_every_step, "Compiled in every step"),
+        (all_in_one, "A compiled function is left in the middle"),
+        (told_afterwards, "That is the loss after each step"),
+        (lambda *task: [1.0, *range(11)], "Not yet"),
+        (lambda *task: [0.5], "expected 12 numbers, found [0.5]"),
+        (lambda *task: ..., "Not begun"),
+    ],
+)
+def test_trained(train, word):
+    assert word in repr(course.trained(train))
+
+
+def test_a_check_of_training_leaves_the_seed_alone():
+    torch.manual_seed(3)
+    expected = torch.rand(2).tolist()
+    torch.manual_seed(3)
+    course.trained(training())
+    assert torch.rand(2).tolist() == expected

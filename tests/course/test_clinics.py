@@ -1,4 +1,4 @@
-"""Clinic A: every accepted repair passes, every refused one is told what is left."""
+"""The clinics: every accepted repair passes, every refused one is told what is left."""
 
 from __future__ import annotations
 
@@ -114,3 +114,74 @@ def test_repairs_that_are_accepted(fn):
 def test_repairs_that_are_refused(fn, fact, belief):
     told = repr(course.calm_day(fn))
     assert fact in told and belief in told and PASSED not in told
+
+
+# ---- clinic B -----------------------------------------------------------------------------------
+
+
+def layers(divided, noted=lambda norm: norm):
+    """The network, with one way to divide and one to note a norm."""
+
+    def network(x, weights, norms):
+        for w in weights:
+            h = torch.relu(x @ w)
+            h = divided(h, h.abs().max())
+            norms.append(noted(h.square().sum().sqrt()))
+            x = x + h
+        return x
+
+    return network
+
+
+def where(h, s):
+    return torch.where(s > 10, h / s, h)
+
+
+def branch(h, s):
+    return h / s if s > 10 else h
+
+
+def reported(x, weights, norms):
+    found = []
+    x = layers(where)(x, weights, found)
+    report(norms, found)
+    return x
+
+
+@torch.compiler.disable
+def report(norms, found):
+    norms += [norm.item() for norm in found]
+
+
+def reported_first(x, weights, norms):
+    found = []
+    y = layers(where)(x, weights, found)
+    report(norms, found)
+    return y * 1
+
+
+def outside(x, weights, norms):
+    return torch.compiler.disable(layers(branch))(x, weights, norms)
+
+
+@pytest.mark.parametrize(
+    ("fn", "word"),
+    [
+        (layers(where), PASSED),
+        (layers(lambda h, s: h / torch.where(s > 10, s, 1)), PASSED),
+        (reported, PASSED),
+        (layers(branch), "Left, in every layer: an if that asks a tensor for its number."),
+        (layers(where, lambda norm: norm.item()), "Left, in every layer: a number taken out of"),
+        (layers(branch, lambda norm: norm.item()), "its number; a number taken out of a tensor."),
+        (layers(lambda h, s: h / s.clamp(min=10)), "Right where s is above 10, and not below it"),
+        (layers(lambda h, s: h), "Right where s is below 10, and not above it"),
+        (lambda x, weights, norms: layers(where)(x, weights, []), "The norms are gone"),
+        (layers(where, lambda norm: "1"), "expected norms that are numbers"),
+        (outside, "No graph at all"),
+        (reported_first, "let the report be last"),
+        (lambda x, weights, norms: 3, "expected a tensor, found a int"),
+        (lambda x, weights, norms: ..., "Not begun"),
+    ],
+)
+def test_whole_network(fn, word):
+    assert word in repr(course.whole_network(fn))

@@ -10,9 +10,12 @@
     lesson05.py   one region, two events, no branch, one report, a bill
     lesson06.py   two meta rules, a pure function, a decomposition
     lesson07.py   a backward by hand, a warm-up
+    lesson08.py   a cut, a budget
+    lesson08b.py  a training loop
     lesson09.py   three loop bodies, a handler that counts
     lesson10.py   memory used again, which loops may be one
     clinic_a.py   a type that is another one each time, a day that gets slower
+    clinic_b.py   a network that is left for Python in every layer
     facts.py      what the compiler did with some calls
     operators.py  which operators a function calls, run eagerly
 
@@ -24,6 +27,7 @@ source text. An exercise that is not begun (it still answers `...`) is said to b
 student's error is a fact like any other: a fresh notebook runs from top to bottom.
 """
 from .clinic_a import calm_day as calm_day, one_type as one_type
+from .clinic_b import whole_network as whole_network
 from .lesson00 import lazy as lazy, same as same, three_passes as three_passes
 from .lesson01 import (
     FakeClock as FakeClock,
@@ -59,6 +63,8 @@ from .lesson05 import (
 )
 from .lesson06 import meta_rules as meta_rules, pure as pure, softsign as softsign
 from .lesson07 import block_backward as block_backward, warm_up as warm_up
+from .lesson08 import budget as budget, kept as kept
+from .lesson08b import trained as trained
 from .lesson09 import bodies as bodies, count_ops as count_ops
 from .lesson10 import may_fuse as may_fuse, memory_plan as memory_plan
 from .memory import CountingList as CountingList, Memory as Memory
