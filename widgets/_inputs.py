@@ -12,21 +12,15 @@ from collections.abc import Callable
 from typing import Any
 
 import labcore as torch
+from labcore.nn import Module
 
 FIRST = (-2.0, -1.0, 1.0, 2.0)
 
 
-def parameter_names(fn: Callable[..., Any]) -> list[str]:
-    """The names of a function's parameters, or none where Python cannot tell."""
-    try:
-        return list(inspect.signature(fn).parameters)
-    except (TypeError, ValueError):
-        return []
-
-
 def example_inputs(fn: Callable[..., Any], n: int) -> tuple[Any, ...]:
     """One tensor of n elements for each parameter that has no default."""
-    parameters = inspect.signature(fn).parameters.values()
+    called = fn.forward if isinstance(fn, Module) else fn
+    parameters = inspect.signature(called).parameters.values()
     names = [
         p.name
         for p in parameters

@@ -8,7 +8,7 @@ nothing carries a time, an address or a path.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import CodeType
@@ -18,10 +18,10 @@ import labcore
 from labcore import trace as t
 
 from ._beats import Beats
+from ._calls import call_labels, leaves_of
 from ._listing import Listings
 from ._regions import Regions
 from ._route import Leg, Step, folded
-from ._theater import call_labels
 
 Json = dict[str, Any]
 OURS = str(Path(labcore.__file__).parent)
@@ -33,6 +33,7 @@ class Call:
     """One call as it went."""
 
     inputs: list[str]
+    leaves: dict[str, str]  # what they hold, by name
     legs: list[Leg] = field(default_factory=list)
     result: str = "unfinished"
     error: str = ""
@@ -46,10 +47,8 @@ class Survey:
         self,
         events: Iterable[t.Event],
         errors: Mapping[int, str] | None = None,
-        parameters: Sequence[str] = (),
         code: CodeType | None = None,
     ) -> None:
-        self.parameters = parameters
         events = list(events)
         first = next((e for e in events if isinstance(e, t.CallBegin)), None)
         if first is None:
@@ -93,7 +92,7 @@ class Survey:
 
     def _read(self, event: t.Event) -> None:
         if isinstance(event, t.CallBegin) and event.frame == self.frame:
-            self.calls[event.call] = Call(list(event.inputs))
+            self.calls[event.call] = Call(list(event.inputs), leaves_of(event))
             self._region = ""
         elif isinstance(event, t.Execute) and event.call in self.calls:
             self._leave(self.calls[event.call], None)
@@ -154,7 +153,7 @@ class Survey:
 
     @property
     def trace(self) -> Json:
-        labels = call_labels([call.inputs for call in self.calls.values()], self.parameters)
+        labels = call_labels([call.leaves for call in self.calls.values()])
         calls = [
             {"inputs": ", ".join(call.inputs), "label": label}
             for call, label in zip(self.calls.values(), labels)

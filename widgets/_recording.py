@@ -23,6 +23,8 @@ from labcore.guards import RECOMPILE_LIMIT
 
 from ._inputs import example_inputs
 
+LARGEST = 4096  # elements of a tensor that is made for a call
+
 Function = Callable[..., Any]
 Call = tuple[Any, ...] | int | Callable[[Function], Any]
 Told = tuple[list[t.Event], dict[int, str]]
@@ -35,7 +37,13 @@ def given(
     trace: t.Recorder | Iterable[t.Event] | None,
 ) -> list[t.Event] | None:
     """The events of a recording, or None where calls are to be made. Raises TypeError for
-    arguments of a widget that are neither the one nor the other."""
+    arguments of a widget that are neither the one nor the other, ValueError for a size out of
+    range."""
+    if isinstance(fn, type):
+        raise TypeError(
+            f"{name}: {fn.__name__} is a class, and compiling it compiles the calls of its "
+            f"instances for good; give an instance, {name}({fn.__name__}(...), ...)"
+        )
     if (fn is None) == (trace is None):
         raise TypeError(
             f"{name} shows either a function and its calls, or a recording: "
@@ -48,13 +56,14 @@ def given(
     if not calls:
         raise TypeError(f"{name}: give at least one call, as a tuple of arguments or a size")
     for call in calls:
-        if not isinstance(call, (tuple, int)) and (
-            not callable(call) or isinstance(call, torch.Tensor)
-        ):
+        makes = callable(call) and not isinstance(call, torch.Tensor)
+        if not (isinstance(call, tuple) or type(call) is int or makes):
             raise TypeError(
                 f"{name}: a call is a tuple of arguments, as in {name}(fn, (x,)), a size, or a "
                 f"function that is given fn and calls it; got {type(call).__name__}"
             )
+        if isinstance(call, int) and not 0 <= call <= LARGEST:
+            raise ValueError(f"{name}: a size is a number from 0 to {LARGEST}, not {call}")
     return None
 
 

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from labcore import trace as t
 
+from ._calls import call_labels, leaves_of
+
 Json = dict[str, Any]
-_SHAPED = re.compile(r"(\w+)(\[.*\])")
+_LOOP = re.compile(r"^ *for \w+ in (range\(.+\)):", re.M)
 
 
 @dataclass
@@ -42,17 +44,11 @@ class Score:
 class Director:
     """Reads events one by one; `trace` and `scores` are what it has understood so far."""
 
-    def __init__(
-        self, frame: int, function: str, errors: Mapping[int, str], parameters: Sequence[str]
-    ) -> None:
-        self.frame, self.function, self.errors, self.parameters = (
-            frame,
-            function,
-            errors,
-            parameters,
-        )
+    def __init__(self, frame: int, function: str, errors: Mapping[int, str]) -> None:
+        self.frame, self.function, self.errors = frame, function, errors
         self.calls: dict[int, int] = {}  # the compiler's number of a call -> ours, from 0
-        self.inputs: list[list[str]] = []
+        self.leaves: list[dict[str, str]] = []  # what the arguments of each call hold, by name
+        self.breaks: dict[tuple[str, int], t.GraphBreak] = {}  # by id and line
         self.scores: list[Score] = []
         self.variants: dict[str, Json] = {}
         self.added: dict[str, int] = {}  # variant -> the call it was made for
@@ -68,11 +64,15 @@ class Director:
             t.Stage: self._stage,
             t.GuardsInstalled: self._guards,
             t.GraphBreak: self._break,
+            t.GraphCaptured: self._graph,
+            t.RegionCaptured: self._region,
             t.KernelReady: self._kernel,
             t.VariantAdded: self._variant,
             t.Execute: self._execute,
             t.CallEnd: self._end,
         }
+        if isinstance(event, t.GraphBreak):
+            self.breaks[event.break_id, line_of(event.origin)] = event
         reader = readers.get(type(event))
         if reader and self._ours(event):
             reader(event)
@@ -90,7 +90,7 @@ class Director:
         return event.compile_id.startswith(f"{self.frame}/")
 
     def _beat(self, kind: str, **values: Any) -> None:
-        self.beats.append({"kind": kind, "call": len(self.inputs) - 1, **values})
+        self.beats.append({"kind": kind, "call": len(self.leaves) - 1, **values})
 
     def _known(self, compile_id: str) -> Json:
         empty = {"id": compile_id, "result": "graph", "guards": [], "kernels": []}
@@ -99,8 +99,8 @@ class Director:
     # ---- one reader an event ----
 
     def _call(self, event: t.CallBegin) -> None:
-        self.calls[event.call] = len(self.inputs)
-        self.inputs.append(list(event.inputs))
+        self.calls[event.call] = len(self.leaves)
+        self.leaves.append(leaves_of(event))
         self.scores.append(Score(", ".join(event.inputs)))
         self.open = True
         self._beat("call")
@@ -148,14 +148,25 @@ class Director:
         self._known(event.compile_id)["stop"] = stop
         self._beat("break", variant=event.compile_id, **stop)
 
+    def _graph(self, event: t.GraphCaptured) -> None:
+        if event.reused:
+            self._known(event.compile_id)["same"] = event.reused
+
+    def _region(self, event: t.RegionCaptured) -> None:
+        """A break that an earlier variant met is told once, and ends this one too."""
+        told = self.breaks.get((event.stop, line_of(event.origin)))
+        if told is not None and "stop" not in self._known(event.compile_id):
+            self._break(replace(told, compile_id=event.compile_id))
+
     def _kernel(self, event: t.KernelReady) -> None:
         kernels = self._known(event.compile_id)["kernels"]
-        if event.name not in kernels:
-            kernels.append(event.name)
+        told = " · ".join([event.name, *loops_of(event.source)])
+        if told not in kernels:
+            kernels.append(told)
 
     def _variant(self, event: t.VariantAdded) -> None:
         self._known(event.compile_id)["result"] = event.result
-        self.added[event.compile_id] = len(self.inputs) - 1
+        self.added[event.compile_id] = len(self.leaves) - 1
         self._beat("variant", variant=event.compile_id, result=event.result)
 
     def _execute(self, event: t.Execute) -> None:
@@ -169,7 +180,7 @@ class Director:
     def _end(self, event: t.CallEnd) -> None:
         score = self.scores[self.calls[event.call]]
         score.result, score.error = event.result, self.errors.get(event.call, "")
-        mine = [beat for beat in self.beats if beat["call"] == len(self.inputs) - 1]
+        mine = [beat for beat in self.beats if beat["call"] == len(self.leaves) - 1]
         made = any(beat["kind"] == "variant" for beat in mine)
         for beat in mine:
             if (
@@ -204,7 +215,7 @@ class Director:
 
     @property
     def trace(self) -> Json:
-        labels = call_labels(self.inputs, self.parameters)
+        labels = call_labels(self.leaves)
         calls = [
             {"inputs": score.inputs, "label": label}
             for score, label in zip(self.scores, labels)
@@ -223,14 +234,8 @@ class Director:
         }
 
 
-def direct(
-    events: Iterable[t.Event],
-    errors: Mapping[int, str] | None = None,
-    parameters: Sequence[str] = (),
-) -> Director:
-    """Read a recording. `errors`: texts of exceptions by the compiler's number of the call;
-    `parameters`: the names of the function's arguments, for labels.
-    """
+def direct(events: Iterable[t.Event], errors: Mapping[int, str] | None = None) -> Director:
+    """Read a recording. `errors`: texts of exceptions by the compiler's number of the call."""
     events = list(events)
     first = next((e for e in events if isinstance(e, t.CallBegin)), None)
     if first is None:
@@ -238,10 +243,19 @@ def direct(
             "VariantTheater: this recording has no call of a compiled function in it. "
             "Record while the compiled function is called: `with trace.record() as r: f(x)`."
         )
-    director = Director(first.frame, first.function, errors or {}, parameters)
+    director = Director(first.frame, first.function, errors or {})
     for event in events:
         director.read(event)
     return director
+
+
+def line_of(origin: t.Origin | None) -> int:
+    return origin.line if origin is not None else 0
+
+
+def loops_of(kernel: str) -> list[str]:
+    """What a kernel loops over, outermost first: it differs where two kernels have one name."""
+    return [" × ".join(dict.fromkeys(_LOOP.findall(kernel)))] if _LOOP.search(kernel) else []
 
 
 def place_of(origin: t.Origin | None) -> Json:
@@ -260,23 +274,3 @@ def place_of(origin: t.Origin | None) -> Json:
             len(raw[:column].decode(errors="replace")) for column in (origin.column, end)
         ]
     return place
-
-
-def call_labels(calls: Sequence[Sequence[str]], parameters: Sequence[str]) -> list[str]:
-    """A short name for each call: what tells the calls apart."""
-    width = max(map(len, calls))
-    columns = {k: tuple(call[k] if k < len(call) else "" for call in calls) for k in range(width)}
-    telling = {column: k for k, column in reversed(columns.items()) if len(set(column)) > 1}
-    picked = sorted(telling.values()) or [0][:width]
-    names = [_text_of(columns[k], parameters[k] if k < len(parameters) else "") for k in picked]
-    if not names:
-        return ["()"] * len(calls)
-    return [" ".join(column[k] for column in names) for k in range(len(calls))]
-
-
-def _text_of(column: Sequence[str], name: str) -> list[str]:
-    """One argument of every call: "x[4]" when only its shape changes, else "x: float32[4]"."""
-    shaped = [_SHAPED.fullmatch(text) for text in column]
-    if all(shaped) and len({m[1] for m in shaped if m}) == 1:
-        return [f"{name}{m[2]}" if name else m[0] for m in shaped if m]
-    return [f"{name}: {text}" if name else text for text in column]

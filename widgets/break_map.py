@@ -14,7 +14,6 @@ from typing import Any
 from labcore import trace as t
 
 from . import _bundle
-from ._inputs import parameter_names
 from ._map import Call as Route, Survey
 from ._map_still import map_picture
 from ._recording import Call, code_of, compiled_anew, given, record_calls
@@ -92,7 +91,7 @@ class BreakMap(CallsWidget):
 def survey(fn: Callable[..., Any], calls: Sequence[Call]) -> Survey:
     """Compile the function anew, run the calls, and read the recording."""
     events, errors = record_calls(compiled_anew(fn), fn, calls)
-    return Survey(events, errors, parameter_names(fn), code_of(fn))
+    return Survey(events, errors, code_of(fn))
 
 
 def _mark(number: int) -> str:

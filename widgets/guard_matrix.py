@@ -18,7 +18,6 @@ from labcore.compiler.guard_matrix import GuardMatrix as Whole
 from labcore.guards import RECOMPILE_LIMIT
 
 from . import _bundle
-from ._inputs import parameter_names
 from ._matrix import Json, Matrix
 from ._matrix_still import matrix_picture
 from ._recording import (
@@ -132,5 +131,5 @@ def asking(compiled: Callable[..., Any], fn: Callable[..., Any], calls: Iterable
         return compiled(*args, **kwargs)
 
     events, errors = record_calls(asked, fn, calls)
-    director = direct(events, errors, parameter_names(fn))
+    director = direct(events, errors)
     return Matrix(director, events, wholes, code_of(fn))

@@ -18,15 +18,14 @@ from labcore import trace as t
 from labcore.guards import RECOMPILE_LIMIT
 
 from . import _bundle
-from ._inputs import parameter_names
-from ._recording import Call, given, is_compiled, record_calls, refuse_settings, rehearsal
+from ._recording import LARGEST, Call, given, is_compiled, record_calls, refuse_settings, rehearsal
 from ._theater import Director, direct
 from ._theater_still import theater_picture
 from ._widget import CallsWidget
 from ._words import counted
 
 SETTINGS: dict[str, bool | None] = {"static": False, "automatic": None, "dynamic": True}
-LARGEST, MOST = 4096, 16  # of the sizes that a reader may ask for: elements, and calls
+MOST = 16  # calls of sizes that a reader may ask for
 
 
 class VariantTheater(CallsWidget):
@@ -47,7 +46,8 @@ class VariantTheater(CallsWidget):
 
     `fn` may be compiled already, and then its own variants answer, and there is nothing to switch.
     A call that raises is shown as such, and the calls after it go on. Raises TypeError for
-    arguments that make no sense, and traitlets.TraitError for a limit or size out of range.
+    arguments that make no sense, ValueError for a size out of range, and traitlets.TraitError where
+    a trait is set to one, or to such a limit.
 
     Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the
     last frame, which travels beside the widget in the same output; `.still()` gives that picture
@@ -80,7 +80,7 @@ class VariantTheater(CallsWidget):
         elif not plain:
             assert fn is not None
             told = record_calls(fn, fn, calls)
-            self._directors["own"] = direct(*told, parameter_names(fn))
+            self._directors["own"] = direct(*told)
         sizes = [call for call in calls if isinstance(call, int)] if plain else []
         sizes = sizes if len(sizes) == len(calls) <= MOST else []
         super().__init__(
@@ -165,7 +165,7 @@ def perform(
 ) -> Director:
     """Compile a plain function for these calls alone, make them, and read the recording."""
     with rehearsal(fn, dynamic, limit, quiet=quiet) as compiled:
-        return direct(*record_calls(compiled, fn, calls), parameter_names(fn))
+        return direct(*record_calls(compiled, fn, calls))
 
 
 def _sentence(director: Director) -> str:

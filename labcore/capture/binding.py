@@ -120,6 +120,10 @@ def parameter_names(code: Any) -> tuple[str, ...]:
     ]
 
 
+def keyword_only_names(code: Any) -> tuple[str, ...]:
+    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+
+
 def varargs_name(code: Any) -> str | None:
     return (
         code.co_varnames[code.co_argcount + code.co_kwonlyargcount]

@@ -116,7 +116,7 @@ def _wrap(model: Any, options: Options) -> Any:
         return _wrap_calls(model, options)
     call = type(model).__call__
     if isinstance(call, FunctionType):
-        return CompiledObject(model, _compile_function(call, options))
+        return CompiledObject(model, _wrap(call, options))
     return _compile_function(_calling(model), options)
 
 

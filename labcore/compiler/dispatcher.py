@@ -15,7 +15,7 @@ from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
-from ..capture.binding import VARARGS, VARKEYWORDS, parameter_names
+from ..capture.binding import VARARGS, VARKEYWORDS, keyword_only_names, parameter_names
 from ..graph import Names, define
 from ..guards import EAGER, MISS, End
 from ..guards.variant import Mark
@@ -101,13 +101,9 @@ def _signature(function: FunctionType, absent: str) -> str:
         parts.append(f"*{rest.pop(0)}")
     elif code.co_kwonlyargcount:
         parts.append("*")
-    for name in _keyword_only(code):
+    for name in keyword_only_names(code):
         parts.append(f"{name}={absent}" if name in (function.__kwdefaults__ or {}) else name)
     return ", ".join(parts + [f"**{name}" for name in rest])
-
-
-def _keyword_only(code: CodeType) -> tuple[str, ...]:
-    return code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
 
 
 def _defaults(function: FunctionType, own: dict[str, str]) -> str:
@@ -160,5 +156,5 @@ def call_with(function: Callable[..., Any], code: CodeType, slots: tuple[Any, ..
     varargs = more.pop(0) if code.co_flags & VARARGS else ()
     if varargs:  # then every positional parameter was given by position
         args = [*slots[:count], *varargs]
-        kwargs = {name: kwargs[name] for name in _keyword_only(code) if name in kwargs}
+        kwargs = {name: kwargs[name] for name in keyword_only_names(code) if name in kwargs}
     return function(*args, **kwargs, **(more[0] if more else {}))

@@ -17,10 +17,9 @@ from typing import Any
 
 from ..capture.binding import parameter_names
 from ..guards import Variant
-from ..guards.kinds import ATOMS, is_too_long
 from ..guards.replay import replay
-from ..tensor.parameter import TENSORS
 from ..trace import GuardCheck, GuardRecord
+from .showing import show_call
 
 
 @dataclass(frozen=True)
@@ -112,7 +111,8 @@ def guard_matrix(fn: Callable[..., Any]) -> Callable[..., GuardMatrix]:
             )
             for variant in (state.cache.variants if known else ())
         ]
-        return GuardMatrix(function.__qualname__, [show_value(value) for value in slots], rows)
+        shown = show_call(function, slots)
+        return GuardMatrix(shown.function, shown.inputs, rows)
 
     return asked
 
@@ -135,14 +135,6 @@ def checks(variant: Variant, slots: tuple[Any, ...], call: int) -> Iterator[Guar
         elif guard is not None:
             event.expected = event.actual = guard.expected
         yield event
-
-
-def show_value(value: Any) -> str:
-    """An argument in a word, without running code of the user's."""
-    if type(value) in TENSORS:
-        return str(value.meta)
-    shows = type(value) in ATOMS and not is_too_long(value)
-    return repr(value) if shows else type(value).__name__
 
 
 def _fits(row: VariantRow) -> str:

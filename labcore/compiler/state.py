@@ -25,8 +25,9 @@ from .dispatcher import call_with
 from .drive import drive
 from .exc import CompileError, InternalError
 from .graphs import CompiledGraphs
-from .guard_matrix import checks, show_value
+from .guard_matrix import checks
 from .points import Point
+from .showing import show_call
 from .stance import stance
 from .warn import warn
 
@@ -132,9 +133,8 @@ class State:
         if stance() == "force_eager":
             return self.run_eagerly(*slots)
         call = next(_calls)
-        inputs = [show_value(value) for value in slots]
-        name, number = self.function.__qualname__, self.entry.frame.number
-        trace.emit(trace.CallBegin(call, number, name, inputs))
+        shown, number = show_call(self.function, slots), self.entry.frame.number
+        trace.emit(trace.CallBegin(call, number, shown.function, shown.inputs, shown.leaves))
         result = "raised"
         try:
             value, result = self._watched(call, slots)

@@ -50,12 +50,14 @@ def from_json(data: dict[str, Any]) -> Event:
 
 @dataclass
 class CallBegin(Event):
-    """A compiled callable was called. `inputs` has one text an argument, such as "float32[4]"."""
+    """A compiled callable was called. `inputs` has one text an argument, such as "float32[4]";
+    `leaves` has what the arguments hold, by the names that guards have for it."""
 
     call: int
     frame: int
     function: str
     inputs: list[str]
+    leaves: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass

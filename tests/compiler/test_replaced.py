@@ -127,6 +127,9 @@ def test_compile_of_a_class():
     assert Scaled(3)(X).tolist() == Scaled(3)(X).tolist() == [0.0, 6.0]
     assert counter.frame_count == 1
 
+    again = torch.compile(Scaled(4), backend="eager")  # the calls of one that are compiled already
+    assert again(X).tolist() == again(X).tolist() == [0.0, 8.0]
+
     class Silent:
         pass
 

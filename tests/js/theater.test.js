@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 
 import { narrate, stateAt } from "../../widgets/static/theater.js";
+import { folded } from "../../widgets/static/theater_fold.js";
 import { outcomes, scored } from "../../widgets/static/theater_guesses.js";
 import { tongue } from "../../widgets/static/words.js";
 import { theater } from "./fixtures.js";
@@ -120,15 +121,62 @@ test("a stop, Python's answer and an error are shown as what they are", () => {
 });
 
 test("what came of each call is what may be guessed of it", () => {
-  assert.deepEqual(outcomes(STATIC), ["compile", "hit", "compile", "hit"]);
-  const stop = { kind: "break", call: 0, variant: "0/0", what: "call of print", why: "It writes." };
-  const at = STATIC.events.findIndex((e) => e.kind === "stage") + 1;
-  assert.deepEqual(outcomes({ ...STATIC, events: STATIC.events.toSpliced(at, 0, stop) }), [
-    "break",
-    "hit",
-    "compile",
-    "hit",
-  ]);
+  assert.deepEqual(outcomes(STATIC), [["compile"], ["hit"], ["compile"], ["hit"]]);
+});
+
+test("a call that leaves its variant at a break came to two things, and either guess is right", () => {
+  const stop = { what: "call of print", why: "It writes." };
+  const variants = STATIC.variants.map((v) => (v.id === "0/0" ? { ...v, stop } : v));
+  const trace = { ...STATIC, variants };
+  assert.deepEqual(outcomes(trace), [["break", "compile"], ["break", "hit"], ["compile"], ["break", "hit"]]);
+  const guesses = ["break", "hit", "hit", "python"];
+  assert.deepEqual(scored(trace, guesses, end(trace)), { right: 2, of: 4 });
+  const over = trace.events.length - 1;
+  assert.match(
+    narrate(trace, over + 0.9, words, guesses),
+    /You said Python; it is break and hit\. Capture had to stop/,
+  );
+});
+
+const LONG = ["mode", "type", "dtype", ...Array.from({ length: 20 }, (_, n) => `w${n} fits`)];
+
+/** The calls of STATIC, each variant with 20 guards more in front of its own. */
+function long() {
+  const trace = structuredClone(STATIC);
+  for (const variant of trace.variants)
+    variant.guards = [...LONG.map((text) => ({ kind: "", text })), ...variant.guards];
+  trace.events = trace.events.flatMap((e) => {
+    if (e.kind !== "guard") return [e];
+    const late = { ...e, guard: e.guard + LONG.length };
+    const first = LONG.map((text, guard) => ({ ...e, ok: true, guard, text }));
+    return e.guard === 0 ? [...first, late] : [late];
+  });
+  return trace;
+}
+
+test("of a long list those guards stay that fail; the others are one row, asked in one beat", () => {
+  const trace = long();
+  const short = folded(trace);
+  assert.equal(folded(STATIC), STATIC);
+  const [variant] = short.variants;
+  assert.deepEqual(
+    variant.guards.map(({ text, all }) => all?.length ?? text),
+    ["mode", "type", 22, "x.shape == (4,)", "grad mode is on"],
+  );
+  assert.ok(short.events.length < trace.events.length / 2);
+  assert.deepEqual(end(short).count, end(trace).count);
+  assert.deepEqual(end(short).tickets, end(trace).tickets);
+  const asked = short.events.findIndex((e) => e.count);
+  assert.match(narrate(short, asked + 1, words), /`0\/0` asks 22 guards/);
+  const failed = short.events.find((e) => e.kind === "guard" && !e.ok);
+  assert.equal(short.variants[0].guards[failed.guard].text, failed.text);
+});
+
+test("the end tells of calls that raised", () => {
+  const events = STATIC.events.map((e) =>
+    e.kind === "return" && e.call > 1 ? { ...e, result: "raised", error: "ValueError: no" } : e,
+  );
+  assert.match(narrate({ ...STATIC, events }, events.length, words), /2 calls raised an error/);
 });
 
 /** The third call of STATIC past the limit: nothing is compiled, Python runs it. */
@@ -147,7 +195,7 @@ function past() {
 
 test("past the limit Python runs the call, and the end says how many", () => {
   const trace = past();
-  assert.deepEqual(outcomes(trace), ["compile", "hit", "python"]);
+  assert.deepEqual(outcomes(trace), [["compile"], ["hit"], ["python"]]);
   assert.match(narrate(trace, trace.events.length, words), /Past the limit, 1 call ran in Python/);
   assert.equal(end(trace).count.recompiles, 0);
 });

@@ -17,6 +17,7 @@ SAMPLES = {
     "str": "text",
     "float": 0.5,
     "list[str]": ["a", "b"],
+    "dict[str, str]": {"x": "float32[4]"},
     "list[list[Any]]": [["relu", 2]],
     "list[GuardRecord]": [
         events.GuardRecord("SIZE", "x", "x.size() == (4,)", "x.shape == (4,)", "(4,)", ORIGIN)

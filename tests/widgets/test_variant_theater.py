@@ -11,7 +11,7 @@ import pytest
 from traitlets import TraitError
 
 import labcore as torch
-from labcore import trace
+from labcore import nn, trace
 from labcore.compiler import guard_matrix, reset
 from tests.widgets.programs import block
 from widgets import VariantTheater
@@ -115,6 +115,103 @@ def test_labels_tell_the_calls_apart():
     assert [c["label"] for c in mixed.play["calls"]] == ["x: float32[4]", "x: float64[4]"]
 
 
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 3)
+
+    def forward(self, x, pair, options):
+        y = self.lin(x) + pair[0]
+        return y.relu() if options["relu"] else y
+
+
+def test_calls_of_a_module_with_containers_are_told_apart():
+    x, pair = torch.ones(2, 4), (torch.ones(3), 1)
+    on, off = {"relu": True}, {"relu": False}
+    widget = VariantTheater(Net(), (x, pair, on), (x, pair, off), (x, pair, on))
+    assert [c["label"] for c in widget.play["calls"]] == [
+        "args[2]['relu']: True",
+        "args[2]['relu']: False",
+        "args[2]['relu']: True",
+    ]
+    assert repr(widget).splitlines()[:2] == [
+        "VariantTheater(Net, dynamic=False: 3 calls, 1 hit, 2 misses, 1 recompile, 2 variants)",
+        "  call 1  float32[2, 4], (float32[3], 1), {'relu': True}   miss, compiled 0/0",
+    ]
+    method = VariantTheater(Net().forward, (x, pair, on), (x, pair, off))
+    assert method.play["calls"][1]["label"] == "options['relu']: False"
+
+
+def test_lists_and_objects_are_told_apart_by_what_they_hold():
+    x = torch.ones(3)
+    lists = VariantTheater(lambda xs: xs[0] * 2, ([x],), ([x, x],), ([x],))
+    assert [c["label"] for c in lists.play["calls"]] == [
+        "len(xs): 1",
+        "len(xs): 2 xs[1]: float32[3]",
+        "len(xs): 1",
+    ]
+
+    def scaled(by, x):
+        return x * by.rate
+
+    class By:
+        def __init__(self, rate):
+            self.rate = rate
+
+    objects = VariantTheater(scaled, (By(1), x), (By(2), x))
+    assert [c["label"] for c in objects.play["calls"]] == ["by.rate: 1", "by.rate: 2"]
+
+
+def test_a_module_is_called_with_tensors_of_a_size():
+    widget = VariantTheater(nn.Linear(4, 2), 4, 4)
+    assert widget.summary() == "2 calls, 1 hit, 1 miss, 0 recompiles, 1 variant"
+
+
+def test_keyword_arguments_and_those_that_some_calls_lack():
+    def call(bias=None):
+        def made(f):
+            f(torch.ones(4)) if bias is None else f(torch.ones(4), bias=bias)
+
+        return made
+
+    def shifted(x, *, bias=0.0):
+        return x + bias
+
+    widget = VariantTheater(shifted, call(), call(0.5))
+    assert [c["label"] for c in widget.play["calls"]] == ["bias: 0.0", "bias: 0.5"]
+    variadic = VariantTheater(lambda *xs: xs[0] + 1, (torch.ones(4),), (torch.ones(4), 2))
+    assert [c["label"] for c in variadic.play["calls"]] == ["()", "xs[1]: 2"]
+
+
+def test_kernels_of_one_name_are_told_by_their_loops():
+    widget = VariantTheater(block, 4, 8)
+    named = "numba_fused_add_mul_relu_0"
+    assert [v["kernels"] for v in widget.play["variants"]] == [
+        [f"{named} · range(4)"],
+        [f"{named} · range(8)"],
+    ]
+    widget.dynamic = True
+    assert widget.play["variants"][0]["kernels"] == [f"{named} · range(s0)"]
+
+
+def test_a_variant_whose_graph_is_known_says_whose():
+    def of_either(xs):
+        return xs[0] * 2
+
+    x = torch.ones(4)
+    first, second = VariantTheater(of_either, ([x],), ((x,),)).play["variants"]
+    assert first["kernels"] and (second["kernels"], second["same"]) == ([], "0/0")
+
+
+def test_every_variant_that_ends_at_a_break_says_so():
+    calls = (torch.ones(3), 2), (torch.ones(3), 3), (torch.ones(3), 3)
+    widget = VariantTheater(compiled(noisy), *calls)
+    assert [v["stop"]["what"] for v in widget.play["variants"]] == [
+        "branch on a tensor's value"
+    ] * 2
+    assert [e["call"] for e in widget.play["events"] if e["kind"] == "break"] == [0, 1]
+
+
 def test_a_break_is_shown_with_its_reason():
     widget = VariantTheater(compiled(noisy), (torch.ones(3), 2), (torch.ones(3), 2))
     stop = next(e for e in widget.play["events"] if e["kind"] == "break")
@@ -206,7 +303,8 @@ def test_the_picture_is_svg():
         (lambda: VariantTheater(block), "at least one call"),
         (lambda: VariantTheater(block, torch.ones(4)), "a call is a tuple of arguments"),
         (lambda: VariantTheater(block, "4"), "got str"),
-        (lambda: VariantTheater(block, 4, trace=[]), "either a function"),
+        (lambda: VariantTheater(block, True), "got bool"),
+        (lambda: VariantTheater(nn.Linear, 4), "Linear is a class, and compiling it compiles"),
         (
             lambda: VariantTheater(block, 4, trace=[]),
             "either a function and its calls, or a recording",
@@ -216,6 +314,12 @@ def test_the_picture_is_svg():
 def test_what_makes_no_sense_is_refused(make, said):
     with pytest.raises(TypeError, match=said):
         make()
+
+
+@pytest.mark.parametrize("size", [-1, 4097, 10**12])
+def test_a_size_out_of_range_is_refused(size):
+    with pytest.raises(ValueError, match=f"a size is a number from 0 to 4096, not {size}"):
+        VariantTheater(block, 4, size)
 
 
 # ---- the switch, the sizes, the limit ----

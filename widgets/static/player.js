@@ -206,7 +206,7 @@ function listen(root, act) {
   root.addEventListener("keydown", (event) => {
     const type = keyAction(event);
     const { target, key } = event;
-    if (!type || target.matches("input, select") || (key === " " && target.matches("button")))
+    if (!type || target.matches("input, select") || (key === " " && target.matches("button, summary")))
       return;
     event.preventDefault();
     event.stopPropagation();

@@ -21,7 +21,7 @@ export function paintLegs(set, stage, trace, st, words) {
   const lit = {
     call: kind === "call" && "call",
     run: leave && (e.result === "raised" ? "fail" : warm ? "ok" : "live"),
-    miss: ["miss", "stage", "break"].includes(kind) && "fail",
+    miss: ["miss", "stage", "break"].includes(kind) && e.instead !== "python" && "fail",
     fresh: kind === "variant" && "live",
   };
   const here = set.tickets[e?.call ?? 0];
@@ -34,26 +34,29 @@ export function paintLegs(set, stage, trace, st, words) {
   const goal = narrow ? at(set.running, 0.5, 0) : at(set.run, 0, 0.5);
   const exit = narrow ? { x: goal.x, y: at(v, 0, 1).y } : { x: at(v, 1, 0).x, y: goal.y };
   const hitWord = leave && !warm ? "leg_run" : "leg_hit";
-  const full = leave && trace.events.some((b) => b.call === e.call && b.instead === "python");
-  const spared = full ? detour(set, at, narrow) : null;
+  const full = trace.events.some((b) => b.call === e?.call && b.instead === "python");
+  const past = full && (leave || kind === "miss") ? detour(set, at, narrow) : null;
   set.legs.replaceChildren(
     arrowhead(set.headId),
     leg(set.headId, ticket, door, lit.call),
-    leg(set.headId, exit, goal, !full && lit.run),
+    leg(set.headId, exit, goal, !past && lit.run),
     label(exit, words(hitWord), narrow ? 17 : -8),
     leg(set.headId, at(v, miss0, 1), at(c, miss1, 0), lit.miss),
     leg(set.headId, at(c, new0, 0), at(v, new1, 1), lit.fresh),
     label(at(v, miss0, 1), words("leg_miss"), narrow ? 17 : 20),
     label(at(c, new0, 0), words("leg_new"), narrow ? -8 : -10),
-    ...(spared
-      ? [leg(set.headId, ...spared, "python"), label(spared[0], words("leg_python"), -6)]
+    ...(past
+      ? [leg(set.headId, ...past, "python"), label(past[0], words("leg_python"), narrow ? 17 : -6)]
       : []),
   );
 }
 
-/** Past the limit: from where the call would have been compiled straight to where it runs. */
-const detour = ({ compile, run }, at, narrow) =>
-  narrow ? [at(compile, 1, 0.5), at(run, 0, 0.5)] : [at(compile, 1, 0.3), at(run, 0, 0.75)];
+/** Past the limit: nothing is compiled, the call goes from the variants straight to where Python
+ *  runs it. */
+const detour = ({ slots, run }, at, narrow) =>
+  narrow
+    ? [at(slots, 0.66, 1), at(run, 0.35, 0)]
+    : [{ ...at(slots, 1, 0), y: at(run, 0, 2.2).y }, at(run, 0, 0.75)];
 
 const label = (at, word, down) => s("text", { x: at.x + 8, y: at.y + down }, word);
 
@@ -84,6 +87,7 @@ function anchor(set, stage, e) {
       return { x: row.x - 16, y: row.y };
     }
     case "miss":
+      if (e.instead === "python") return detour(set, at, narrow)[0];
       return at(set.compile, narrow ? 0.25 : 0.18, 0);
     case "stage":
     case "break":

@@ -1,6 +1,7 @@
 // The theater without its picture: what has happened by a beat, which sentence tells it.
-// In: a play {function, calls: [{label, inputs}], variants: [{id, title, result, guards,
-// kernels}], earlier: [id], events: [{kind, call, ...}]}; one event is one beat.  Out: plain data.
+// In: a play {function, calls: [{label, inputs}], variants: [{id, title, result, guards, kernels,
+// same?, stop?}], earlier: [id], events: [{kind, call, ...}]}; one event is one beat.  Out: plain
+// data.
 // Invariant: pure, the same p gives the same state.
 
 import { clamp, ease, lerp, part } from "./dom.js";
@@ -9,6 +10,7 @@ import { judge, scored } from "./theater_guesses.js";
 
 /** In a beat the token moves until here, then what it caused is shown. */
 export const MOVE = 0.62;
+const LISTED = 120; // characters of the calls that the question lists
 export const STAGES = ["capture", "autodiff", "fusion", "codegen"];
 /** The counters, each called by its own word. */
 export const COUNTS = {
@@ -170,6 +172,7 @@ const NOW = {
       inputs: trace.calls[e.call].inputs,
     }),
   guard({ e, words }) {
+    if (e.count) return words("now_hold_all", { variant: e.variant, count: e.count });
     if (e.ok) return words("now_holds", { variant: e.variant, guard: e.text });
     const actual = e.actual ? words("expected_actual", e) : words("does_not_hold");
     return words("now_fails", { variant: e.variant, guard: e.text, actual: capital(actual) });
@@ -227,11 +230,8 @@ function said(trace, p, st, words) {
 
 function begin(trace, words) {
   const inputs = trace.calls.map((call) => `\`${call.label}\``).join(", ");
-  return words("theater_ask", {
-    fn: trace.function,
-    count: trace.calls.length,
-    inputs,
-  });
+  const values = { fn: trace.function, count: trace.calls.length, inputs };
+  return words(inputs.length > LISTED ? "theater_ask_many" : "theater_ask", values);
 }
 
 /** What ran in Python; and, where compiled code goes on behind the break, that it is not shown. */
@@ -253,7 +253,11 @@ function ending(trace, { count }, words) {
         ? words("end_fits")
         : "";
   const full = trace.events.filter((e) => e.instead === "python").length;
-  const limit = full ? `${words.gap}${words.some("end_limit", full)}` : "";
+  const raised = trace.events.filter((e) => e.kind === "return" && e.result === "raised");
+  const more = [
+    full ? words.some("end_limit", full) : "",
+    raised.length ? words.some("end_raised", raised.length) : "",
+  ];
   const told = words("theater_end", {
     calls: trace.calls.length,
     hits: words.some("n_hits", count.hits),
@@ -262,5 +266,5 @@ function ending(trace, { count }, words) {
     variants: words.some("n_variants", count.variants),
     why,
   }).trim();
-  return `${told}${limit}`;
+  return [told, ...more.filter(Boolean)].join(words.gap);
 }

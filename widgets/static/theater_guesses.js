@@ -4,14 +4,16 @@
 /** What may be guessed of a call. */
 export const GUESSES = ["hit", "compile", "break", "python"];
 
-/** What came of each call, as it is guessed; null for one that has not ended. */
+/** What came of each call, as it is guessed; null for one that has not ended. A call that leaves
+ *  its variant at a break came to two things, and either is right. */
 export function outcomes(trace) {
   return trace.calls.map((_, n) => {
     const mine = trace.events.filter((e) => e.call === n);
     if (!mine.some((e) => e.kind === "return")) return null;
-    if (mine.some((e) => e.kind === "execute" && e.hit)) return "hit";
-    if (mine.some((e) => e.kind === "break")) return "break";
-    return mine.some((e) => e.kind === "variant" && e.result === "graph") ? "compile" : "python";
+    const ran = mine.find((e) => e.kind === "execute");
+    const variant = trace.variants.find(({ id }) => id === ran?.variant);
+    const ended = variant?.result !== "graph" ? "python" : ran.hit ? "hit" : "compile";
+    return variant?.stop ? ["break", ended] : [ended];
   });
 }
 
@@ -19,7 +21,7 @@ export function outcomes(trace) {
 export function scored(trace, guesses, st) {
   const judged = outcomes(trace).map((truth, n) => ({ truth, guess: guesses[n], n }));
   const over = judged.filter(({ guess, n }) => guess && isOver(st.tickets[n]));
-  return { right: over.filter(({ truth, guess }) => truth === guess).length, of: over.length };
+  return { right: over.filter(({ truth, guess }) => truth.includes(guess)).length, of: over.length };
 }
 
 export const isOver = ({ status }) => status !== "waiting" && status !== "here";
@@ -40,8 +42,9 @@ export const guessName = (trace, call, id, words) =>
 export function judge(trace, guesses, call, words) {
   const [guess, truth] = [guesses[call], outcomes(trace)[call]];
   const name = (id) => guessName(trace, call, id, words);
-  if (guess === truth) return words("said_right", { guess: name(guess) });
-  const why = BELIEFS[truth]?.[guess];
-  const wrong = words("said_wrong", { guess: name(guess), answer: name(truth) });
+  if (truth.includes(guess)) return words("said_right", { guess: name(guess) });
+  const why = BELIEFS[truth[0]]?.[guess];
+  const answer = truth.map(name).join(words("and"));
+  const wrong = words("said_wrong", { guess: name(guess), answer });
   return why ? `${wrong}${words.gap}${words(why)}` : wrong;
 }

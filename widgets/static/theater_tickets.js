@@ -61,7 +61,7 @@ export function makeTickets(trace, guesses, words, repaint) {
           said,
           guess && now.status !== "waiting" ? words("guessed", { guess: name(n, guess) }) : "",
         );
-        put(said, { "data-right": over && guess ? String(guess === truths[n]) : null });
+        put(said, { "data-right": over && guess ? String(truths[n].includes(guess)) : null });
       });
       const { right, of } = scored(trace, guesses, st);
       text(score, of ? words("score", { right, of }) : "");

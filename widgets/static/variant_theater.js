@@ -3,35 +3,35 @@
 // theater.js reads), dynamic, sizes, recompile_limit, beat, language.  The pure half is theater.js,
 // what can be set is theater_settings.js; this file is the picture.
 
-import { h, put, s, text } from "./dom.js";
+import { h, own, put, s, text } from "./dom.js";
 import { frame, widget } from "./lab.js";
 import { player } from "./player.js";
 import { paintLegs, paintToken } from "./roads.js";
 import { STAGES, narrate, stateAt } from "./theater.js";
+import { folded } from "./theater_fold.js";
 import { makeSettings, playOf } from "./theater_settings.js";
 import { makeTickets } from "./theater_tickets.js";
 
-function card(variant, words) {
-  const rows = variant.guards.map((guard) =>
-    h(
-      "li",
-      { class: "vt-guard", title: guard.kind },
-      h("i", { class: "vt-mark", "aria-hidden": "true" }),
-      h("code", {}, guard.text),
-    ),
-  );
+/** A guard, or several that stand behind each other, which can be unfolded. */
+function guardRow({ kind, text: said, all }, words, refit) {
+  const mark = h("i", { class: "vt-mark", "aria-hidden": "true" });
+  if (!all) return h("li", { class: "vt-guard", title: kind }, mark, h("code", {}, said));
+  const title = own(h("summary", {}, words("guards_folded", { count: all.length })));
+  const list = h("ul", {}, all.map((each) => h("li", {}, h("code", {}, each))));
+  const details = h("details", { ontoggle: refit }, title, list);
+  return h("li", { class: "vt-guard" }, mark, details);
+}
+
+function card(variant, words, refit) {
+  const rows = variant.guards.map((guard) => guardRow(guard, words, refit));
   const nth = h("span", { class: "vt-nth" });
   const verdict = h("div", { class: "vt-verdict" });
   const hits = h("span", { class: "vt-hits" });
-  const kernels = variant.kernels.join(", ");
-  const runs = kernels
-    ? words("runs", { kernels })
-    : words(variant.result === "eager" ? "runs_python" : "runs_graph");
   const heading = h(
     "header",
     {},
     h("span", { class: "lab-tag" }, variant.id),
-    h("code", {}, variant.title),
+    h("code", { title: variant.title }, variant.title),
     hits,
   );
   const root = h(
@@ -47,9 +47,15 @@ function card(variant, words) {
     nth,
     h("ol", {}, rows),
     verdict,
-    h("footer", {}, runs),
+    h("footer", {}, whatRuns(variant, words)),
   );
   return { variant, root, rows, nth, verdict, hits, shown: null };
+}
+
+function whatRuns({ kernels, result, same }, words) {
+  if (kernels.length) return words("runs", { kernels: kernels.join(", ") });
+  if (result === "eager") return words("runs_python");
+  return same ? words("runs_same", { variant: same }) : words("runs_graph");
 }
 
 /** The user's line with the piece in question underlined. */
@@ -72,7 +78,7 @@ function verdictOf(fail, stop, words) {
 }
 
 /** Everything that stands on the stage, built once. */
-function furnish(ui, trace, limit, tickets, words) {
+function furnish(ui, trace, limit, tickets, words, refit) {
   const zone = (name, ...kids) => {
     const heading = h("h4", { class: "lab-h" }, words(name));
     return { root: h("section", { class: `vt-zone vt-${name}` }, heading, kids), heading };
@@ -92,7 +98,7 @@ function furnish(ui, trace, limit, tickets, words) {
   const set = {
     legs: s("svg", { class: "vt-legs", "aria-hidden": "true" }),
     tickets: tickets.roots,
-    cards: Object.fromEntries(trace.variants.map((v) => [v.id, card(v, words)])),
+    cards: Object.fromEntries(trace.variants.map((v) => [v.id, card(v, words, refit)])),
     empties: ["no_variant", "room", "room"].map((key, at) =>
       h("div", { class: "vt-empty", style: `--slot:${at}` }, words(at < limit ? key : "no_room")),
     ),
@@ -213,7 +219,8 @@ function startOf(trace, before) {
 }
 
 function build({ model, el, signal, words }, before) {
-  const { name, play: trace } = playOf(model);
+  const { name, play: whole } = playOf(model);
+  const trace = folded(whole);
   const stops = trace.events.some((e) => e.kind === "break");
   const legend = stops ? { ...LEGEND, break: "key_break" } : LEGEND;
   const ui = frame(el, { widget: "variant_theater", words, name: "theater", legend });
@@ -221,10 +228,14 @@ function build({ model, el, signal, words }, before) {
   let play = null;
   const tickets = makeTickets(trace, guesses, words, () => play.paint());
   const limit = model.get("trace").limit ?? Infinity; // a recording does not tell
-  const parts = furnish(ui, trace, limit, tickets, words);
+  let width = -1;
+  const refit = () => {
+    width = -1;
+    play.paint();
+  };
+  const parts = furnish(ui, trace, limit, tickets, words, refit);
   const set = { ...parts, headId: `vt-head-${serial++}`, visible: 2 };
   const settings = makeSettings(ui, model, el, words, name);
-  let width = -1;
   play = player(ui, {
     words,
     signal,

@@ -5,6 +5,10 @@ export const THEATER_WORDS = {
     "`{fn}` will be called {count} times: {inputs}. What will come of each call? Choose, then play.",
     "`{fn}` 将被调用 {count} 次：{inputs}。每次调用结果如何？先选，再播放。",
   ],
+  theater_ask_many: [
+    "`{fn}` will be called {count} times. What will come of each call? Choose, then play.",
+    "`{fn}` 将被调用 {count} 次。每次调用结果如何？先选，再播放。",
+  ],
   call_n: ["call {n}", "调用 {n}"],
   guess_of: ["your guess for call {n}", "你对第 {n} 次调用的猜测"],
   guess_none: ["guess …", "猜 …"],
@@ -95,6 +99,7 @@ export const THEATER_WORDS = {
   hit_count: ["{count} hits", "命中 {count} 次"],
   hit_count_one: ["1 hit", "命中 1 次"],
   runs: ["runs {kernels}", "运行 {kernels}"],
+  runs_same: ["runs the graph of {variant}", "运行 {variant} 的图"],
   runs_graph: ["runs the captured graph", "运行捕获的图"],
   runs_python: ["runs the function in Python", "用 Python 运行函数本身"],
   variant_label: ["variant {id}", "版本 {id}"],
@@ -119,6 +124,12 @@ export const THEATER_WORDS = {
       "guards are not asked.",
     "版本 `{variant}` 问：`{guard}`。{actual}：这个版本出局，余下的守卫不再检查。",
   ],
+  now_hold_all: [
+    "Variant `{variant}` asks {count} guards, one after the other. They hold.",
+    "版本 `{variant}` 逐条检查 {count} 条守卫。都成立。",
+  ],
+  guards_folded: ["{count} guards", "{count} 条守卫"],
+  and: [" and ", "，也是"],
   does_not_hold: ["It does not hold", "不成立"],
   now_first_miss: ["Nothing is compiled yet: a miss.", "还没有编译过：未命中。"],
   now_miss: ["No variant fits: a miss, and a recompile.", "没有合适的版本：未命中，要重新编译。"],
@@ -196,6 +207,14 @@ export const THEATER_WORDS = {
   end_limit: [
     "Past the limit, {count} calls ran in Python: slower, and right.",
     "超过上限后，有 {count} 次调用由 Python 运行：慢些，但结果正确。",
+  ],
+  end_raised_one: [
+    "1 call raised an error, as it does without a compiler.",
+    "有 1 次调用抛出了错误，不编译时也一样。",
+  ],
+  end_raised: [
+    "{count} calls raised an error, as they do without a compiler.",
+    "有 {count} 次调用抛出了错误，不编译时也一样。",
   ],
   end_fits: ["One compilation was right for all of them.", "一次编译对所有调用都正确。"],
   belief_every: [
