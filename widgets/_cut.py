@@ -13,13 +13,14 @@ from typing import Any
 
 from labcore.autodiff import Cut, Joint, default_partition
 from labcore.autodiff.mincut import network_of
-from labcore.autodiff.rules import price
+from labcore.autodiff.rules import FORCED, INPUT, RANDOM, price
 from labcore.graph import Node
 from labcore.shapes import hint
 
 from ._graphs import spelled_out
 
 Json = dict[str, Any]
+HARD = frozenset(rule.name for rule in (INPUT, RANDOM, FORCED))  # no budget flips these
 MOST = 24  # values each of which is forced both ways beforehand; of more, when they are asked for
 
 
@@ -74,7 +75,8 @@ class CutSurvey:
             "bytes": cut.saved_bytes,
             "cost": sum(price(self.nodes[name]) for name in again),
             "why": {
-                d.value: [d.rule, self._told(d.detail), self._told(d.flip)] for d in cut.decisions
+                d.value: [d.rule, *map(self._told, (d.detail, "" if d.rule in HARD else d.flip))]
+                for d in cut.decisions
             },
         }
 

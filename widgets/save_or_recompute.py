@@ -22,6 +22,7 @@ from ._cut_still import cut_picture
 from ._inputs import example_inputs
 from ._recording import original
 from ._widget import LabWidget
+from ._words import counted
 
 SIZE = 4  # elements of an example that nobody gave
 
@@ -72,9 +73,9 @@ class SaveOrRecompute(LabWidget):
         """The counts as one sentence: "default saves 64 bytes, min-cut 48 and ..."."""
         first = self.trace["answers"][""]["cuts"][0]
         again = len(first["again"])
-        more = f" and computes {_counted(again, 'operator')} again" if again else ""
+        more = f" and computes {counted(again, 'operators')} again" if again else ""
         default = self.trace["default"]["bytes"]
-        return f"default saves {_counted(default, 'byte')}, min-cut {first['bytes']}{more}"
+        return f"default saves {counted(default, 'bytes')}, min-cut {first['bytes']}{more}"
 
     def picture(self) -> str:
         return cut_picture(self.trace, self.summary())
@@ -94,8 +95,8 @@ class SaveOrRecompute(LabWidget):
 
     def _line(self, cut: Json) -> str:
         saved, again = (text_of(self._survey.labels, cut[what]) for what in ("saved", "again"))
-        more = f"; again: {again} ({_counted(cut['cost'], 'operation')})" if cut["again"] else ""
-        return f"  {_counted(cut['bytes'], 'byte')}: {saved}{more}"
+        more = f"; again: {again} ({counted(cut['cost'], 'operations')})" if cut["again"] else ""
+        return f"  {counted(cut['bytes'], 'bytes')}: {saved}{more}"
 
 
 def joint_of(fn: Callable[..., Any], args: tuple[Any, ...], graph: int) -> tuple[Joint, list[str]]:
@@ -131,7 +132,3 @@ def joint_of(fn: Callable[..., Any], args: tuple[Any, ...], graph: int) -> tuple
 def _examples(fn: Callable[..., Any]) -> tuple[Any, ...]:
     tensors = example_inputs(original(fn), SIZE)
     return tuple(tensor.clone().requires_grad_() for tensor in tensors)
-
-
-def _counted(number: int, name: str) -> str:
-    return f"{number} {name}{'' if number == 1 else 's'}"

@@ -79,14 +79,14 @@ test("forward runs down, inputs before their first reader; backward runs up", ()
 });
 
 test("a place for every value, inside the picture", () => {
-  for (const width of [300, 368, 640, 1000]) {
+  for (const width of [300, 340, 640, 1000]) {
     const plan = layout(LAYER, width);
     for (const node of [...plan.left, ...plan.right]) {
       const y = plan.y.get(node.name);
       assert.ok(y >= plan.tall / 2 && y <= plan.height - plan.tall / 2);
     }
-    assert.ok(plan.pill >= 80 && plan.x.right + plan.pill < plan.width);
-    if (width >= 368) assert.ok(plan.width <= width, `${plan.width} in ${width}`);
+    assert.ok(plan.pill >= 56 && plan.x.right + plan.pill < plan.width);
+    if (width >= 340) assert.ok(plan.width <= width, `${plan.width} in ${width}`);
   }
 });
 

@@ -11,7 +11,9 @@ import {
   beatsOf,
   cellAt,
   focusAt,
+  isCrowded,
   narrate,
+  plainColumns,
   question,
   rowsAt,
   sawAt,
@@ -25,6 +27,7 @@ const COUNTS = {
   hits: "hits",
   compiled: "compiled",
 };
+const FADE = 32; // pixels at an edge that has more behind it
 const LEGEND = { ok: "key_holds", fail: "key_fails", skip: "key_unasked", would: "key_would" };
 
 // ---- the calls ----------------------------------------------------------------------------------
@@ -60,9 +63,9 @@ function makeCalls(trace, words, go) {
 
 // ---- the table ----------------------------------------------------------------------------------
 
-function makeRow(trace, variant, words, choose) {
+function makeRow(trace, variant, plain, words, choose) {
   const guards = trace.rows[variant];
-  const cells = trace.columns.map(() => h("td", {}));
+  const cells = trace.columns.map((_, column) => h("td", { "data-plain": plain.has(column) }));
   const marks = guards.map((guard, index) => {
     const saw = h("span", { class: "gm-saw" });
     const button = own(
@@ -94,19 +97,41 @@ function makeRow(trace, variant, words, choose) {
 const breakable = (name) => name.replace(/[_.](?=.)/g, "$&\u200b");
 
 function makeTable(trace, words, choose) {
-  const heads = trace.columns.map(({ kind, source }) =>
-    h("th", { scope: "col" }, h("code", {}, breakable(source)), h("small", {}, breakable(kind))),
+  const plain = plainColumns(trace);
+  const heads = trace.columns.map(({ kind, source }, column) =>
+    h(
+      "th",
+      { scope: "col", "data-plain": plain.has(column), title: `${source} ${kind}` },
+      h("span", {}, h("code", {}, breakable(source)), h("small", {}, breakable(kind))),
+    ),
   );
-  const rows = Object.keys(trace.rows).map((variant) => makeRow(trace, variant, words, choose));
+  const rows = Object.keys(trace.rows).map((variant) =>
+    makeRow(trace, variant, plain, words, choose),
+  );
   const body = h("tbody", {});
   const none = h("p", { class: "gm-none" }, words("no_variant"));
   const corner = h("th", { scope: "col" }, words("variant"));
   const attrs = { class: "gm-table", "aria-label": words("matrix_label") };
   const table = h("table", attrs, h("thead", {}, h("tr", {}, corner, heads)), body);
   const most = Math.min(4, rows.length);
-  const root = h("div", { class: "gm-room", style: `--rows:${most}` }, table, none);
+  const room = h("div", { class: "gm-room", style: `--rows:${most}` }, table, none);
+  const more = h("p", { class: "gm-more", "aria-hidden": "true" });
+  const root = h("div", { class: "gm-all-rows" }, room, more);
+  const made = { root, room, table, body, none, heads, more };
   table.addEventListener("keydown", (event) => walk(event, body));
-  return { root, body, none, heads, rows: new Map(rows.map((row) => [row.variant, row])) };
+  room.addEventListener("scroll", () => paintEdges(made, words));
+  return { ...made, rows: new Map(rows.map((row) => [row.variant, row])) };
+}
+
+/** Which sides of a table that scrolls have more, and how many guards. */
+function paintEdges({ room, heads, more }, words) {
+  const left = room.scrollLeft > 1;
+  const right = room.scrollLeft + room.clientWidth < room.scrollWidth - 1;
+  const edge = room.getBoundingClientRect().right;
+  const hidden = heads.filter((head) => head.getBoundingClientRect().right > edge + 1).length;
+  put(room, { "data-left": left, "data-right": right });
+  put(more, { hidden: !left && !right });
+  text(more, right ? words.some("more_guards", hidden) : words("more_left"));
 }
 
 const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
@@ -232,9 +257,11 @@ function build({ model, el, signal, words }) {
       const chosen = known ? pinned : focusAt(st);
       count(st.count);
       calls.paint(st);
+      put(table.table, { "data-crowded": isCrowded(trace, ui.stage.clientWidth) });
       paintTable(table, trace, st, chosen, all, words);
       detail.paint(st, chosen, all);
       follow(table, chosen);
+      paintEdges(table, words);
     },
   });
   play.paint();
@@ -242,12 +269,12 @@ function build({ model, el, signal, words }) {
 }
 
 /** Scroll the table's own room sideways to the guard that is looked at. */
-function follow({ root, rows }, chosen) {
+function follow({ room, rows }, chosen) {
   const cell = chosen && rows.get(chosen.variant).marks[chosen.index].button;
-  if (!cell || root.scrollWidth <= root.clientWidth) return;
-  const [a, b] = [root.getBoundingClientRect(), cell.getBoundingClientRect()];
-  const fixed = root.querySelector("th").offsetWidth;
-  if (b.left < a.left + fixed) root.scrollLeft -= a.left + fixed - b.left + 8;
-  else if (b.right > a.right) root.scrollLeft += b.right - a.right + 8;
+  if (!cell || room.scrollWidth <= room.clientWidth) return;
+  const [a, b] = [room.getBoundingClientRect(), cell.getBoundingClientRect()];
+  const fixed = room.querySelector("th").offsetWidth;
+  if (b.left < a.left + fixed) room.scrollLeft -= a.left + fixed - b.left + 8;
+  else if (b.right > a.right - FADE) room.scrollLeft += b.right - a.right + FADE;
 }
 export default widget(build);

@@ -127,6 +127,27 @@ export function sawAt(trace, st, variant) {
   return st.rows[variant]?.failed ?? trace.whole[st.call]?.[variant] ?? null;
 }
 
+const FEW = 8; // columns that all have room for words
+
+/** The columns that need no words where there are many: those in which nothing fails, and all
+ *  variants expect the same. */
+export function plainColumns(trace) {
+  const told = trace.columns.map(() => new Set());
+  for (const row of Object.values(trace.rows))
+    for (const { column, expected } of row) told[column].add(expected);
+  const fails = new Set();
+  const failed = (variant, index) => fails.add(trace.rows[variant][index].column);
+  for (const beat of beatsOf(trace)) if (beat.failed) failed(beat.variant, beat.held);
+  for (const whole of trace.whole)
+    for (const [variant, said] of Object.entries(whole))
+      if ("reason" in said) failed(variant, said.held);
+  return new Set(told.keys().filter((column) => told[column].size === 1 && !fails.has(column)));
+}
+
+/** Is there no room for words in every column? */
+export const isCrowded = (trace, width) =>
+  trace.columns.length > FEW || width < 90 * (trace.columns.length + 1);
+
 /** The rows of the picture: those the call may ask, then what this call has made. */
 export function rowsAt(st) {
   return st.end?.made && !st.order.includes(st.end.made) ? [...st.order, st.end.made] : st.order;

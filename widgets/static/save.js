@@ -83,12 +83,12 @@ export function leftOf(nodes) {
 /** The gradients, from bottom to top. */
 export const rightOf = (nodes) => nodes.filter((node) => LATE.has(node.side));
 
-const [STEP, HEIGHT, CELL, LEAST] = [32, 24, 58, 80];
+const [STEP, HEIGHT, CELL, LEAST] = [32, 24, 58, 56];
 
 /** Where everything stands in `width`: {width, height, pill, x: {left, cell, again, right}, y}. */
 export function layout(trace, width) {
   const [left, right] = [leftOf(trace.nodes), rightOf(trace.nodes)];
-  const [gap, side] = width >= 520 ? [26, 22] : [10, 18];
+  const [gap, side] = width >= 520 ? [26, 32] : [10, 18];
   const third = Math.floor((width - 2 * side - CELL - 3 * gap) / 3);
   const pill = Math.max(LEAST, Math.min(190, third));
   const height = Math.max(left.length, right.length) * STEP;
@@ -100,7 +100,7 @@ export function layout(trace, width) {
   x.again = x.cell + CELL + gap;
   x.right = x.again + pill + gap;
   const size = { height, width: x.right + pill + side };
-  return { left, right, y, x, pill, cell: CELL, tall: HEIGHT, ...size };
+  return { left, right, y, x, pill, side, cell: CELL, tall: HEIGHT, ...size };
 }
 
 /** The marks of a cut: {pills: [{node, place, kind}], cells: [node], edges: [{from, to, kind}]}.
@@ -163,7 +163,8 @@ export function pathOf(plan, { from, to }) {
     return `M${middle} ${y0 + reach}V${y1 - reach}`;
   }
   const edge = from[0] === "right" ? x + plan.pill : x;
-  const out = edge + (from[0] === "right" ? 1 : -1) * Math.min(28, 8 + Math.abs(y1 - y0) / 12);
+  const bulge = Math.min(plan.side - 4, 8 + Math.abs(y1 - y0) / 12);
+  const out = edge + (from[0] === "right" ? bulge : -bulge);
   return `M${edge} ${y0}C${out} ${y0} ${out} ${y1} ${edge} ${y1}`;
 }
 
@@ -174,6 +175,13 @@ const nearest = (plan, place) =>
 export function clip(said, room) {
   const most = Math.max(1, Math.floor(room / 6.7));
   return said.length <= most ? said : `${said.slice(0, most - 1)}…`;
+}
+
+/** What a pill says in so many pixels: name and text, or the one of them that fits. */
+export function onPill(node, room) {
+  const fits = (said) => clip(said, room) === said;
+  const io = node.side === "input" || node.side === "tangent";
+  return [told(node), node.text, io ? node.text : node.name].find(fits) ?? clip(node.text, room);
 }
 
 /** "mul = x * w"; of an input its name alone. */

@@ -2,10 +2,9 @@
 // between them. In: the trace and a cut (see save.js).  Out: elements; a pick is told by name.
 
 import { own, put, s } from "./dom.js";
-import { clip, layout, marksOf, pathOf, size, told } from "./save.js";
+import { layout, marksOf, onPill, pathOf, size, told } from "./save.js";
 
 const HEAD = 24; // room for the names of the sides
-const NAMED = 140; // pills of this width have room for a value's name
 
 /** A mark that can be picked by mouse and keyboard. */
 function pickable(attrs, name, said, pick, ...kids) {
@@ -37,7 +36,7 @@ function pillMark(plan, { node, place, kind }, forced, pick) {
   const [x, y] = [plan.x[place], plan.y.get(node.name) - plan.tall / 2];
   const io = node.side === "input" || node.side === "tangent";
   const shape = { x, y, width: plan.pill, height: plan.tall, rx: io ? plan.tall / 2 : 5 };
-  const said = clip(plan.pill >= NAMED ? told(node) : node.text, plan.pill - 12);
+  const said = onPill(node, plan.pill - 12);
   const attrs = { class: "sr-pill", "data-kind": kind, "data-place": place, "data-io": io };
   const pin = forced && place === "left";
   return pickable(
