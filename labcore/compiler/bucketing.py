@@ -118,7 +118,7 @@ class Costs:
         rows: list[tuple[str, ...]] = [("bucket", "calls", "variants", "elements", "padding", "")]
         rows += [_row(str(bucket.size or "general"), bucket) for bucket in self.buckets]
         rows.append(_row("in all", self))
-        form = "{:>7}{:>8}{:>11}{:>11}{:>10}{:>7}"
+        form = "{:>7}{:>6}{:>9}{:>9}{:>8}{:>6}"  # fits a narrow column
         return "\n".join(form.format(*row).rstrip() for row in rows)
 
 

@@ -24,7 +24,7 @@ def by_hand(x, bias):
         (lambda x, bias: len(x) == 4, "on 4 of these 8 calls stale code"),
         (lambda x, bias: by_hand(x, bias) and x.tolist() == [1.0] * 4, "No guard asks for"),
         (lambda x, bias: x.dtype == "float32", "The very inputs that the variant was made for"),
-        (lambda x, bias: by_hand(x.contiguous(), bias), "would have run for: stride 2"),
+        (lambda x, bias: by_hand(x.contiguous(), bias), "stride 2. Ask for the strides."),
         (lambda x, bias: 1, "expected True or False, found 1"),
         (lambda x, bias: ..., "Not begun"),
     ],
@@ -79,6 +79,23 @@ class ByShape(Cache):
         return dict(self.variants)[x.shape][1](x)
 
 
+class Careless(Cache):
+    def find(self, x):
+        found = super().find(x)
+        return found or (self.variants[0] if len(self.variants) == 2 else None)
+
+
+class Curious(Cache):
+    def find(self, x):
+        fits = [variant for variant in self.variants if variant[0](x)]
+        return fits[0] if fits else None
+
+
+class Oldest(Cache):
+    def find(self, x):
+        return next((variant for variant in self.variants[::-1] if variant[0](x)), None)
+
+
 @pytest.mark.parametrize(
     ("cls", "word"),
     [
@@ -87,6 +104,9 @@ class ByShape(Cache):
         (NewLast, "A new variant is the one used last"),
         (OneSlot, "Something was built twice"),
         (ByShape, "Nobody was asked"),
+        (Careless, "Code ran for an input that its guard refuses"),
+        (Curious, "You go on asking when one has fitted"),
+        (Oldest, "A call asks the variants one by one"),
         (lambda build: lambda x: 3, "expected what the code gives for x, found 3"),
         (lambda build: lambda x: ..., "Not begun"),
     ],
@@ -132,6 +152,15 @@ def as_a_number(x, state):
     return x * n
 
 
+def one_ahead(x, state):
+    state["n"] = state.get("n", 0) + 1
+    return x * state["n"]
+
+
+def twice(x, state):
+    return as_a_number(x, state) * 2
+
+
 def begins_again(x, state):
     n = state.get("n", 0)
     state["n"] = n + 1
@@ -145,6 +174,8 @@ def begins_again(x, state):
         (in_a_text, "a text that was looked at is a constant"),
         (lambda x, state: x * 0, "The count stands still"),
         (begins_again, "The first call has to leave its count"),
+        (one_ahead, "One ahead"),
+        (twice, "Call n gives x times n - 1"),
         (lambda x, state: 3, "expected a tensor like x, found a int"),
         (lambda x, state: ..., "Not begun"),
     ],
@@ -168,7 +199,8 @@ def test_outcomes():
     right = ["compile", "hit", "compile", "hit", "break", "break"]
     assert course.outcomes(mixed, CALLS, right).passed
     told = repr(course.outcomes(mixed, CALLS, ["compile"] * 6))
-    assert "call 2: expected hit, found compile" in told and "2 of 6 right" in told
+    assert "call 2: expected hit, found compile" in told
+    assert "2 of 6 right. In call 2: all guards of a variant hold" in told
     assert "Not begun" in repr(course.outcomes(mixed, CALLS, [...] * 6))
     assert "expected 6 words of" in repr(course.outcomes(mixed, CALLS, ["hit"]))
     assert "expected 6 words of" in repr(course.outcomes(mixed, CALLS, ["miss"] * 6))
@@ -192,6 +224,9 @@ def right_policy(mode, sizes):
             lambda mode, sizes: len(sizes) if mode == "static" else right_policy(mode, sizes),
             "A size that comes back",
         ),
+        (lambda mode, sizes: right_policy(mode, sizes) + (mode == "static"), "Static: each size"),
+        (lambda mode, sizes: 3 if mode == "automatic" else right_policy(mode, sizes), "Automatic:"),
+        (lambda mode, sizes: 2 if mode == "dynamic" else right_policy(mode, sizes), "Dynamic:"),
         (lambda mode, sizes: ..., "Not begun"),
     ],
 )
@@ -227,6 +262,7 @@ def ready(n):
     [
         (ready, PASSED),
         (lambda n: torch.ones(n), "Nothing was said of these tensors"),
+        (lambda n: ready(n) if n % 2 else torch.ones(n), "Some of these tensors"),
         (lambda n: torch.ones(16), "Other lengths are other inputs"),
         (lambda n: n, "expected a tensor of n ones, found 2"),
         (lambda n: ..., "Not begun"),
@@ -245,7 +281,7 @@ def test_marked(fn, word):
         ([120, 250, 300], "pads both"),
         ([120, 256, 300], "others pad less"),
         ([100, 120, 200], "300 has to fit as well"),
-        ([90, 100, 120, 200, 256, 300], "buckets: expected 3, found 6"),
+        ([90, 100, 120, 200, 256, 300], "Three buckets: more of them pad less"),
         (128, "expected a list of bucket sizes, found 128"),
         (..., "Not begun"),
     ],

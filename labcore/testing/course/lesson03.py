@@ -11,6 +11,15 @@ from ...trace import CallEnd, GraphCaptured, GuardCheck, Handover
 from .facts import Seen, seen
 from .result import Fact, Result, Unusable, ask, begun, checked
 
+# What a guard asks for, by the probe that only it refuses.
+ASKED = {
+    "float64": "the dtype",
+    "length 8": "the sizes",
+    "stride 2": "the strides",
+    "requires_grad": "requires_grad",
+    "under no_grad": "the grad mode, which no argument has",
+}
+
 
 def _block(x: Any, bias: Any) -> Any:
     return (x + bias).relu() * 2
@@ -78,7 +87,8 @@ def _belief_of_holds(facts: Sequence[Fact], found: dict[str, bool]) -> str:
     if len(stale) == 4:
         return "Equal shapes are not enough: on 4 of these 8 calls stale code would have run."
     if stale:
-        return f"Stale code would have run for: {', '.join(stale)}."
+        asks = "; ".join(ASKED[name] for name in stale)
+        return f"Stale code would have run for: {', '.join(stale)}. Ask for {asks}."
     return ""
 
 
@@ -127,11 +137,15 @@ def _belief_of_cache(built: list[str], asked: list[int]) -> str:
         return "Nobody was asked: a key of your own forgets what the guards know, as the type."
     if len(built) > 3:
         return "Something was built twice: keep every variant, a newer one replaces none."
+    if len(built) < 3:
+        return "Code ran for an input that its guard refuses: build where no guard says yes."
     if asked == [0, 1, 1, 2, 2, 1, 2]:
         return "You ask in the order of building: move the variant that fits to the front."
     if asked[1:4] == [1, 1, 2]:
         return "A new variant is the one used last: it goes to the front, too."
-    return ""
+    if asked == [0, 1, 2, 2, 2, 2, 2]:
+        return "You go on asking when one has fitted: the first that fits runs, the rest wait."
+    return "A call asks the variants one by one, the one used last first, and runs what fits."
 
 
 # ---- five variants ------------------------------------------------------------------------------
@@ -161,6 +175,9 @@ def five_variants(inputs: Any) -> Result:
         belief = "The first guard that fails hides those after it: change one thing in each call."
     elif told.captures[-1] < 5:
         belief = "One of these calls was served by a variant that was there already."
+    else:
+        left = {"dtype", "rank", "requires_grad", "stride"} - set(failed)
+        belief = f"No call has failed this guard yet: {', '.join(sorted(left))}."
     return Result(facts, belief)
 
 
@@ -195,6 +212,10 @@ def settles(fn: Any) -> Result:
         belief = "The count stands still: what a call changes, the next call has to see."
     elif values[:2] == [0.0, 0.0]:
         belief = "The first call has to leave its count where the second looks for it."
+    elif values == [float(n) for n in range(1, 9)]:
+        belief = "One ahead: x times the calls before this one, so the first gives x times 0."
+    else:
+        belief = "Call n gives x times n - 1, in whatever form the count is kept."
     return Result(facts, belief)
 
 
@@ -210,6 +231,11 @@ def _first_of_each(told: Seen) -> list[float]:
 # ---- guesses ------------------------------------------------------------------------------------
 
 WORDS = ("hit", "compile", "break")
+BELIEFS = {
+    "hit": "all guards of a variant hold, and older variants are kept.",
+    "compile": "no variant was made for this size and these values.",
+    "break": "a line needs Python, on this call as on every other that reaches it.",
+}
 
 
 @checked
@@ -227,7 +253,9 @@ def outcomes(fn: Any, calls: Any, guesses: Any) -> Result:
     pairs = enumerate(zip(happened, guesses), 1)
     facts = tuple(Fact(f"call {n}", truth, guess) for n, (truth, guess) in pairs)
     right = sum(fact.holds for fact in facts)
-    return Result(facts, f"{right} of {len(facts)} right: look at the first one that is not.")
+    first = next((fact for fact in facts if not fact.holds), None)
+    belief = f"In {first.name}: {BELIEFS[first.expected]}" if first else ""
+    return Result(facts, f"{right} of {len(facts)} right. {belief}")
 
 
 def _happened(told: Seen) -> list[str]:
