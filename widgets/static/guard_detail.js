@@ -3,20 +3,19 @@
 // In: a guard matrix's trace and state (see matrix.js).  Out: an element, painted.
 
 import { h, put, rich, text } from "./dom.js";
-import { code } from "./lab.js";
+import { listing } from "./lab.js";
 import { cellAt, sawAt } from "./matrix.js";
 
 function makeListing({ lines, first }) {
-  const listing = code(lines.map((line) => [line || " "]));
-  listing.rows.forEach((row, n) => text(row.firstChild, first + n));
+  const made = listing({ lines, first });
   const caret = h(
     "div",
     { class: "lab-line gm-carets", "aria-hidden": "true" },
     h("span", { class: "lab-no" }),
     h("span", { class: "lab-src" }),
   );
-  listing.root.append(caret);
-  return { ...listing, caret, first };
+  made.root.append(caret);
+  return { ...made, caret, first };
 }
 
 /** A line whose function is not known as a whole. */
@@ -53,20 +52,20 @@ export function makeDetail(trace, words) {
 
   let shown = null;
   function paintSource(at) {
-    const listing = listingOf(at);
-    if (listing !== shown) room.replaceChildren(...(listing ? [listing.root] : []));
-    shown = listing;
+    const here = listingOf(at);
+    if (here !== shown) room.replaceChildren(...(here ? [here.root] : []));
+    shown = here;
     const title = at?.code !== undefined || !at ? trace.listings[at?.code ?? 0]?.name : null;
     text(name, title ?? words("your_source"));
-    if (!listing) return;
-    const here = at ? at.line - listing.first : -1;
-    listing.rows.forEach((line, n) => put(line, { "data-on": n === here }));
-    const line = listing.rows[here];
+    if (!here) return;
+    const on = at ? at.line - here.first : -1;
+    here.rows.forEach((line, n) => put(line, { "data-on": n === on }));
+    const line = here.rows[on];
     const said = line ? line.lastChild.textContent : "";
     const [a, b] = at?.at ?? [said.length - said.trimStart().length, said.length];
-    text(listing.caret.lastChild, line ? " ".repeat(a) + "^".repeat(Math.max(1, b - a)) : " ");
-    const after = line ?? listing.rows.at(-1);
-    if (after.nextSibling !== listing.caret) after.after(listing.caret);
+    text(here.caret.lastChild, line ? " ".repeat(a) + "^".repeat(Math.max(1, b - a)) : " ");
+    const after = line ?? here.rows.at(-1);
+    if (after.nextSibling !== here.caret) after.after(here.caret);
   }
 
   return {

@@ -181,6 +181,20 @@ export function code(lines, attrs = {}) {
   return { root: h("div", { class: "lab-code", ...attrs }, rows), rows };
 }
 
+/** The lines of a function under the numbers they have in its file. */
+export function listing({ lines, first }) {
+  const made = code(lines.map((line) => [line || " "]));
+  made.rows.forEach((row, n) => text(row.firstChild, first + n));
+  return made;
+}
+
+/** One line of the user's with a piece of it underlined; `before` stands in front of it. */
+export function excerpt(source, at, before = null) {
+  const [a, b] = at ?? [source.length, source.length];
+  const marked = h("u", {}, source.slice(a, b));
+  return h("pre", {}, before, source.slice(0, a).trimStart(), marked, source.slice(b));
+}
+
 /** An anywidget from `build({model, el, signal, words}, before) -> player`. A new trace, another
  *  language, or a trait named in `anew` builds the view again (`before` is the player there was),
  *  and the focus stays where it was; `beat` lets a notebook cell or a test put the playhead

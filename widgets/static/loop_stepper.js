@@ -15,7 +15,7 @@ import {
   totalOf,
 } from "./bodies.js";
 import { clamp, h, own, put, text } from "./dom.js";
-import { chooser, code, flyer, frame, keepInView, segmented, slider, widget } from "./lab.js";
+import { chooser, flyer, frame, keepInView, listing, segmented, slider, widget } from "./lab.js";
 import { player } from "./player.js";
 
 const LEGEND = { read: "ls_key_read", write: "ls_key_write", call: "ls_key_now" };
@@ -163,10 +163,9 @@ function paintSoFar(panel, body, turn, st, words) {
 
 function makeSource(trace) {
   if (!trace.source) return null;
-  const listing = code(trace.source.lines.map((line) => [line || " "]));
-  listing.rows.forEach((row, n) => text(row.firstChild, trace.source.first + n));
-  const root = h("div", { class: "ls-source" }, listing.root);
-  return { root, rows: listing.rows };
+  const made = listing(trace.source);
+  const root = h("div", { class: "ls-source" }, made.root);
+  return { root, rows: made.rows };
 }
 
 function paintSource(source, trace, body, st) {

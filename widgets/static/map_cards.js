@@ -4,7 +4,7 @@
 
 import { h, own, put, rich, text } from "./dom.js";
 import { graphPicture, lightNodes } from "./graph.js";
-import { segmented } from "./lab.js";
+import { excerpt, segmented } from "./lab.js";
 import { operators, tintOf } from "./map.js";
 
 const paragraph = (value) => {
@@ -98,15 +98,7 @@ function kernels(region, words) {
 export function breakCard(trace, stop, number, words) {
   const listing = trace.listings[stop.code];
   const line = listing.lines[stop.line - listing.first] ?? "";
-  const [a, b] = stop.at ?? [line.length, line.length];
-  const source = h(
-    "pre",
-    {},
-    h("span", {}, stop.line),
-    line.slice(0, a).trimStart(),
-    h("u", {}, line.slice(a, b)),
-    line.slice(b),
-  );
+  const source = excerpt(line, stop.at, h("span", {}, stop.line));
   const tag = stop.id ? h("span", { class: "lab-tag" }, stop.id) : null;
   const title = h(
     "h4",

@@ -4,7 +4,7 @@
 
 import { clamp, h, own, put, text } from "./dom.js";
 import { graphPicture } from "./graph.js";
-import { code, counters, flyer, frame, keepInView, widget } from "./lab.js";
+import { counters, flyer, frame, keepInView, listing, widget } from "./lab.js";
 import { player } from "./player.js";
 import { flight, narrate, nextNode, question, stateAt, tape } from "./stepper.js";
 
@@ -38,11 +38,7 @@ function makeSource(trace, words, jump) {
     button("node", "next_node"),
     button("end", "to_end"),
   );
-  const listings = trace.listings.map(({ lines, first }) => {
-    const listing = code(lines.map((line) => [line || " "]));
-    listing.rows.forEach((row, n) => text(row.firstChild, first + n));
-    return listing;
-  });
+  const listings = trace.listings.map(listing);
   const room = h("div", { class: "ts-source" });
   const strip = h("ol", { class: "ts-tape", "aria-label": words("instructions_label") });
   const root = panel("left", h("header", { class: "ts-top" }, title, jumps), room, strip);

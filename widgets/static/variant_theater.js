@@ -4,7 +4,7 @@
 // what can be set is theater_settings.js; this file is the picture.
 
 import { h, own, put, s, text } from "./dom.js";
-import { frame, widget } from "./lab.js";
+import { excerpt, frame, widget } from "./lab.js";
 import { player } from "./player.js";
 import { paintLegs, paintToken } from "./roads.js";
 import { STAGES, narrate, stateAt } from "./theater.js";
@@ -58,22 +58,17 @@ function whatRuns({ kernels, result, same }, words) {
   return same ? words("runs_same", { variant: same }) : words("runs_graph");
 }
 
-/** The user's line with the piece in question underlined. */
-function excerpt({ source, at }) {
-  if (!source) return null;
-  const [a, b] = at ?? [source.length, source.length];
-  const marked = h("u", {}, source.slice(a, b));
-  return h("pre", {}, source.slice(0, a).trimStart(), marked, source.slice(b));
-}
-
 function verdictOf(fail, stop, words) {
-  const lines = ({ line }, key) => (line ? h("p", {}, words(key, { line })) : null);
+  const lines = ({ line, source, at }, key) => [
+    line ? h("p", {}, words(key, { line })) : null,
+    source ? excerpt(source, at) : null,
+  ];
   if (fail) {
     const said = fail.reason || words("expected_actual", fail);
-    return [h("p", {}, h("b", {}, said)), lines(fail, "because_line"), excerpt(fail)];
+    return [h("p", {}, h("b", {}, said)), ...lines(fail, "because_line")];
   }
   return stop
-    ? [h("p", { class: "vt-stop" }, stop.what), lines(stop, "break_line"), excerpt(stop)]
+    ? [h("p", { class: "vt-stop" }, stop.what), ...lines(stop, "break_line")]
     : [];
 }
 
