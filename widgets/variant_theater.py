@@ -169,7 +169,9 @@ def perform(
 
 
 def _sentence(director: Director) -> str:
-    return ", ".join(counted(number, name) for name, number in director.counts().items())
+    counts = [counted(number, name) for name, number in director.counts().items()]
+    raised = sum(score.result == "raised" for score in director.scores)
+    return ", ".join([*counts, *([f"{raised} raised"] if raised else [])])
 
 
 def _goes_on(variant: dict[str, Any]) -> bool:

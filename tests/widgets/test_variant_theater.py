@@ -230,6 +230,7 @@ def test_an_error_belongs_to_its_call_and_the_next_goes_on():
     ones = torch.ones(4)
     widget = VariantTheater(compiled(), (ones, ones), (ones, torch.ones(3)), (ones, ones))
     lines = repr(widget).splitlines()
+    assert lines[0].endswith("2 variants, 1 raised)")
     assert "raised RuntimeError: The size of tensor" in lines[2]
     assert lines[-1].endswith("hit 0/0")
     assert [e for e in widget.play["events"] if e["kind"] == "return"][1]["result"] == "raised"

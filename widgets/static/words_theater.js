@@ -49,8 +49,9 @@ export const THEATER_WORDS = {
     "大小是 0 到 {largest} 的整数，最多 {most} 个。",
   ],
   no_kernel: [
-    "Nothing answers: sizes and limit need a running kernel. The switch works without one.",
-    "没有回应：修改大小和上限需要运行中的内核。切换开关不需要内核。",
+    "No answer so far: sizes and limit need a running kernel, and wait while it is busy. " +
+      "The switch works without one.",
+    "还没有回应：修改大小和上限需要运行中的内核，内核忙时要等。切换开关不需要内核。",
   ],
 
   // the stage
