@@ -6,7 +6,9 @@ import {
   beatsOf,
   cellAt,
   focusAt,
+  isCrowded,
   narrate,
+  plainColumns,
   question,
   rowsAt,
   stateAt,
@@ -75,6 +77,19 @@ test("what a call makes is a new row when it has ended, and not before", () => {
   const st = stateAt(FOUR, asked + 1);
   assert.deepEqual(rowsAt(st), ["0/0", "0/1"]);
   assert.deepEqual(states(FOUR, st, "0/1"), ["new", "new", "new"]);
+});
+
+test("columns in which nothing fails, and all expect the same, need no words", () => {
+  assert.deepEqual(plainColumns(FOUR), new Set([0, 2]));
+  assert.deepEqual(plainColumns(matrix(4, 4)), new Set([0, 1, 2]));
+  const wouldFail = { ...FOUR, whole: [{}, {}, {}, { "0/0": { held: 2, reason: "grad mode" } }] };
+  assert.deepEqual(plainColumns(wouldFail), new Set([0]));
+});
+
+test("words need room: in a narrow column, and with many guards, there is none", () => {
+  assert.equal(isCrowded(FOUR, 900), false);
+  assert.equal(isCrowded(FOUR, 340), true);
+  assert.equal(isCrowded({ columns: Array(9) }, 1200), true);
 });
 
 test("the counters count answers, and only grow", () => {

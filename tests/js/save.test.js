@@ -12,6 +12,7 @@ import {
   leftOf,
   marksOf,
   narrate,
+  onPill,
   pathOf,
   question,
   rightOf,
@@ -87,6 +88,26 @@ test("a place for every value, inside the picture", () => {
     }
     assert.ok(plan.pill >= 56 && plan.x.right + plan.pill < plan.width);
     if (width >= 340) assert.ok(plan.width <= width, `${plan.width} in ${width}`);
+  }
+});
+
+test("a pill says as much as it has room for: all, the text, the name, or some of the text", () => {
+  const mul = { name: "mul", text: "add * 0.7071067811865476", side: "forward" };
+  assert.equal(onPill(mul, 220), "mul = add * 0.7071067811865476");
+  assert.equal(onPill(mul, 170), "add * 0.7071067811865476");
+  assert.equal(onPill(mul, 60), "mul");
+  assert.equal(onPill({ ...mul, name: "transpose_2" }, 44), "add *…");
+  assert.equal(onPill({ name: "primals_1", text: "x", side: "input" }, 44), "x");
+});
+
+test("no edge leaves the picture", () => {
+  for (const width of [340, 640]) {
+    const plan = layout(LAYER, width);
+    const { edges } = marksOf(LAYER, at(LAYER, MIN_CUT));
+    for (const path of edges.map((edge) => pathOf(plan, edge)))
+      if (path.includes("C"))
+        for (const [n, number] of path.match(/-?[\d.]+/g).entries())
+          assert.ok(n % 2 || (number >= 0 && number <= plan.width), path);
   }
 });
 

@@ -141,7 +141,8 @@ export function plainColumns(trace) {
   for (const whole of trace.whole)
     for (const [variant, said] of Object.entries(whole))
       if ("reason" in said) failed(variant, said.held);
-  return new Set(told.keys().filter((column) => told[column].size === 1 && !fails.has(column)));
+  const columns = [...told.keys()];
+  return new Set(columns.filter((column) => told[column].size === 1 && !fails.has(column)));
 }
 
 /** Is there no room for words in every column? */
