@@ -8,9 +8,9 @@ an object's own `__dict__`; nothing depends on an address.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import islice, repeat
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -78,17 +78,17 @@ def _show(value: Any) -> str:
     if kind in BRACKETS:
         first, last = BRACKETS[kind]
         comma = "," if kind is tuple and len(value) == 1 else ""
-        keys = value if kind is dict else ()
-        named = [f"{describe_value(key)}: " for key in keys] or [""] * len(value)
-        return f"{first}{_listed(named, _items(value))}{comma}{last}"
+        names = (f"{describe_value(key)}: " for key in value) if kind is dict else repeat("")
+        return f"{first}{_listed(names, _items(value), len(value))}{comma}{last}"
     said, attributes = describe_value(value), _attributes(value)
-    named = [f"{name}=" for name in attributes]
-    return f"{said}({_listed(named, attributes.values())})" if attributes else said
+    names = (f"{name}=" for name in attributes)
+    told = _listed(names, attributes.values(), len(attributes))
+    return f"{said}({told})" if attributes else said
 
 
-def _listed(names: Sequence[str], values: Iterable[Any]) -> str:
+def _listed(names: Iterable[str], values: Iterable[Any], count: int) -> str:
     told = [f"{name}{describe_value(value)}" for name, value in islice(zip(names, values), MOST)]
-    return ", ".join([*told, *([f"… {len(names)} in all"] if len(names) > MOST else [])])
+    return ", ".join([*told, *([f"… {count} in all"] if count > MOST else [])])
 
 
 def _leaves(name: str, value: Any) -> Iterator[tuple[str, str]]:

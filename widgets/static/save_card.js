@@ -25,6 +25,7 @@ function facts(node, words) {
 /** The three ways of treating a value, each with what it would come to. */
 function ways(node, view, words, force) {
   const found = alternatives(view.trace, view.answers, view.choice, node.name);
+  const group = `sr-force-${serial++}`; // another widget's choices are none of this one's
   const now = view.choice.forced[node.name] ?? "free";
   const rows = ["free", "save", "again"].map((way) => {
     const cut = found[way];
@@ -35,7 +36,7 @@ function ways(node, view, words, force) {
     const input = own(
       h("input", {
         type: "radio",
-        name: "sr-force",
+        name: group,
         value: way,
         disabled: Boolean(refused),
         "data-testid": `force-${way}`,
@@ -49,6 +50,8 @@ function ways(node, view, words, force) {
   const label = words("force", { name: node.text });
   return h("fieldset", { class: "sr-ways" }, h("legend", { class: "lab-sr" }, label), rows);
 }
+
+let serial = 0;
 
 function refusal(view, name, way) {
   if (way === "free") return null;
