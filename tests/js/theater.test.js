@@ -172,6 +172,13 @@ test("of a long list those guards stay that fail; the others are one row, asked 
   assert.equal(short.variants[0].guards[failed.guard].text, failed.text);
 });
 
+test("one call is said as one", () => {
+  const trace = theater(4);
+  assert.match(narrate(trace, 0, words), /^`block` will be called once: `x\[4\]`\./);
+  assert.match(narrate(trace, trace.events.length, words), /^1 call, 0 hits, 1 miss, 0 recompiles/);
+  assert.match(narrate(trace, 0, tongue("zh")), /^`block` 将被调用一次：/);
+});
+
 test("the end tells of calls that raised", () => {
   const events = STATIC.events.map((e) =>
     e.kind === "return" && e.call > 1 ? { ...e, result: "raised", error: "ValueError: no" } : e,

@@ -167,7 +167,10 @@ export function narrate(trace, p, words) {
   const st = stateAt(trace, p);
   const all = beatsOf(trace);
   if (!st.beat)
-    return words("matrix_ask", { fn: trace.play.function, count: trace.play.calls.length });
+    return words("matrix_ask", {
+      fn: trace.play.function,
+      times: words.some("times", trace.play.calls.length),
+    });
   if (p >= all.length) return ending(trace, st, words);
   return NOW[st.beat.kind]({ trace, st, e: st.beat, words });
 }
@@ -203,7 +206,10 @@ const NOW = {
 function ending(trace, st, words) {
   const { asked, failed } = st.count;
   const fails = beatsOf(trace).flatMap((beat) => (beat.failed ? [beat.failed.text] : []));
-  const told = words("matrix_end", { asked, failed: words.some("n_failed", failed) });
+  const told = words("matrix_end", {
+    asked: words.some("n_asked", asked),
+    failed: words.some("n_failed", failed),
+  });
   if (!fails.length) return told;
   const first = words("matrix_first_failed", { guard: fails[0] });
   return `${told}${words.gap}${first}`;

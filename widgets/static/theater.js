@@ -230,7 +230,8 @@ function said(trace, p, st, words) {
 
 function begin(trace, words) {
   const inputs = trace.calls.map((call) => `\`${call.label}\``).join(", ");
-  const values = { fn: trace.function, count: trace.calls.length, inputs };
+  const times = words.some("times", trace.calls.length);
+  const values = { fn: trace.function, times, inputs };
   return words(inputs.length > LISTED ? "theater_ask_many" : "theater_ask", values);
 }
 
@@ -259,7 +260,7 @@ function ending(trace, { count }, words) {
     raised.length ? words.some("end_raised", raised.length) : "",
   ];
   const told = words("theater_end", {
-    calls: trace.calls.length,
+    calls: words.some("n_calls", trace.calls.length),
     hits: words.some("n_hits", count.hits),
     misses: words.some("n_misses", count.misses),
     recompiles: words.some("n_recompiles", count.recompiles),

@@ -13,11 +13,13 @@ import { makeSettings, playOf } from "./theater_settings.js";
 import { makeTickets } from "./theater_tickets.js";
 
 /** A guard, or several that stand behind each other, which can be unfolded. */
-function guardRow({ kind, text: said, all }, words, refit) {
+function guardRow({ kind, text: single, all }, words, refit) {
   const mark = h("i", { class: "vt-mark", "aria-hidden": "true" });
-  if (!all) return h("li", { class: "vt-guard", title: kind }, mark, h("code", {}, said));
-  const title = own(h("summary", {}, words("guards_folded", { count: all.length })));
-  const list = h("ul", {}, all.map((each) => h("li", {}, h("code", {}, each))));
+  if (!all) return h("li", { class: "vt-guard", title: kind }, mark, h("code", {}, single));
+  const said = words("guards_folded", { count: all.length });
+  const title = own(h("summary", {}, said));
+  const texts = all.map((each) => h("li", {}, h("code", {}, each)));
+  const list = own(h("ul", { tabindex: 0, "aria-label": said }, texts));
   const details = h("details", { ontoggle: refit }, title, list);
   return h("li", { class: "vt-guard" }, mark, details);
 }

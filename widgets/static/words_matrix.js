@@ -45,8 +45,8 @@ export const MATRIX_WORDS = {
     "正在检查的守卫，或你在表中选中的守卫，会显示在这里，并标出产生它的代码行。",
   ],
   matrix_ask: [
-    "`{fn}` will be called {count} times. Which guard will be the first to fail?",
-    "`{fn}` 将被调用 {count} 次。哪条守卫最先不成立？",
+    "`{fn}` will be called {times}. Which guard will be the first to fail?",
+    "`{fn}` 将被调用{times}。哪条守卫最先不成立？",
   ],
   matrix_call: ["Call {n}: `{inputs}`.", "第 {n} 次调用：`{inputs}`。"],
   matrix_rows: [
@@ -55,7 +55,7 @@ export const MATRIX_WORDS = {
   ],
   matrix_none: ["There is no variant to ask.", "还没有版本可问。"],
   matrix_asks: [
-    "`{variant}` is asked: {count} guards hold so far.",
+    "`{variant}` is asked: guards that hold so far, {count}.",
     "正在检查 `{variant}`：到目前为止 {count} 条成立。",
   ],
   matrix_fails: [
@@ -64,7 +64,7 @@ export const MATRIX_WORDS = {
   ],
   matrix_line: ["Your line {line} needs that.", "你的第 {line} 行需要它。"],
   matrix_holds: [
-    "All {count} guards of `{variant}` hold.",
+    "All guards of `{variant}` hold, {count} of {count}.",
     "`{variant}` 的 {count} 条守卫全部成立。",
   ],
   matrix_hit: [
@@ -88,7 +88,9 @@ export const MATRIX_WORDS = {
     "第 {n} 次调用要编译：`{variant}` 是第一行。",
   ],
   matrix_raised: ["Call {n} ends with an error: {error}", "第 {n} 次调用以错误结束：{error}"],
-  matrix_end: ["{asked} guards were asked, {failed}.", "共检查 {asked} 条守卫，{failed}。"],
+  matrix_end: ["{asked}, {failed}.", "{asked}，{failed}。"],
+  n_asked: ["{count} guards were asked", "共检查 {count} 条守卫"],
+  n_asked_one: ["1 guard was asked", "共检查 1 条守卫"],
   n_failed: ["{count} failed", "{count} 条不成立"],
   n_failed_one: ["1 failed", "1 条不成立"],
   matrix_first_failed: ["The first was `{guard}`.", "最先不成立的是 `{guard}`。"],

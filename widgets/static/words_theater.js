@@ -2,13 +2,15 @@
 
 export const THEATER_WORDS = {
   theater_ask: [
-    "`{fn}` will be called {count} times: {inputs}. What will come of each call? Choose, then play.",
-    "`{fn}` 将被调用 {count} 次：{inputs}。每次调用结果如何？先选，再播放。",
+    "`{fn}` will be called {times}: {inputs}. What will come of each call? Choose, then play.",
+    "`{fn}` 将被调用{times}：{inputs}。每次调用结果如何？先选，再播放。",
   ],
   theater_ask_many: [
-    "`{fn}` will be called {count} times. What will come of each call? Choose, then play.",
-    "`{fn}` 将被调用 {count} 次。每次调用结果如何？先选，再播放。",
+    "`{fn}` will be called {times}. What will come of each call? Choose, then play.",
+    "`{fn}` 将被调用{times}。每次调用结果如何？先选，再播放。",
   ],
+  times: ["{count} times", " {count} 次"],
+  times_one: ["once", "一次"],
   call_n: ["call {n}", "调用 {n}"],
   guess_of: ["your guess for call {n}", "你对第 {n} 次调用的猜测"],
   guess_none: ["guess …", "猜 …"],
@@ -184,9 +186,11 @@ export const THEATER_WORDS = {
   result_hit: ["hit", "命中"],
   result_compiled: ["compiled", "已编译"],
   theater_end: [
-    "{calls} calls, {hits}, {misses}, {recompiles}, {variants}. {why}",
-    "{calls} 次调用，{hits}，{misses}，{recompiles}，{variants}。{why}",
+    "{calls}, {hits}, {misses}, {recompiles}, {variants}. {why}",
+    "{calls}，{hits}，{misses}，{recompiles}，{variants}。{why}",
   ],
+  n_calls: ["{count} calls", "{count} 次调用"],
+  n_calls_one: ["1 call", "1 次调用"],
   n_hits: ["{count} hits", "命中 {count} 次"],
   n_hits_one: ["1 hit", "命中 1 次"],
   n_misses: ["{count} misses", "未命中 {count} 次"],
