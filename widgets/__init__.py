@@ -1,6 +1,6 @@
 """The animated views of what the compiler did. Importing this imports ipywidgets, but no numba.
 
-AccessRace       a pointwise function as separate passes and as one, access by access
+AccessRace       a function as separate passes and fused, access by access
 BreakMap         where the graph breaks, and how a call travels through the regions
 FusionCourt      which loops became one, pair by pair, and what would turn each verdict round
 GuardMatrix      which guard of which variant fails first, and whose line made it
@@ -10,7 +10,7 @@ TraceStepper     capture at work: bytecode becomes a graph, and looking costs gu
 VariantTheater   calls on their way through guards, variants and the compiler
 """
 
-from .access_race import AccessRace as AccessRace, NotPointwise as NotPointwise
+from .access_race import AccessRace as AccessRace, CannotShow as CannotShow
 from .break_map import BreakMap as BreakMap
 from .fusion_court import FusionCourt as FusionCourt
 from .guard_matrix import GuardMatrix as GuardMatrix
@@ -22,10 +22,10 @@ from .variant_theater import VariantTheater as VariantTheater
 __all__ = [
     "AccessRace",
     "BreakMap",
+    "CannotShow",
     "FusionCourt",
     "GuardMatrix",
     "LoopStepper",
-    "NotPointwise",
     "SaveOrRecompute",
     "TraceStepper",
     "VariantTheater",

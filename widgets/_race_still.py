@@ -17,11 +17,13 @@ LABEL = 70
 def race_picture(trace: Json, n: int) -> str:
     separate, fused = (run(trace, lane, n) for lane in trace["lanes"])
     total, few = len(separate.accesses), len(fused.accesses)
-    title = f"{trace['function']}, N = {n}: {total} array accesses in separate passes, {few} fused"
+    named = trace["function"] if trace.get("fixed") else f"{trace['function']}, N = {n}"
+    title = f"{named}: {total} array accesses in separate passes, {few} fused"
     picture = Picture(WIDTH, title)
-    picture.text(PAD, 30, f"{trace['function']}, N = {n}", size=16, bold=True)
+    picture.text(PAD, 30, named, size=16, bold=True)
     per, few_per = map(formula, trace["lanes"])
-    sentence = f"{total} accesses against {few}: {per} against {few_per}. "
+    formulas = f": {per} against {few_per}" if per else ""
+    sentence = f"{total} accesses against {few}{formulas}. "
     told = (
         f"The {total - few} lit ones on the left are what fusion saved."
         if total > few
@@ -42,9 +44,7 @@ class _Lane:
     ) -> None:
         self.picture, self.trace, self.lane, self.done = picture, trace, lane, done
         self.left, self.n, self.total = left, n, total
-        self.used = {
-            line["buf"] for step in lane["passes"] for line in step["body"] if line.get("buf")
-        }
+        self.used = {buffer for _, buffer, _ in done.accesses}
 
     def draw(self, lit: list[bool]) -> float:
         rows = len(self.trace["buffers"])
@@ -61,7 +61,7 @@ class _Lane:
         self.picture.text(
             self.left + LANE - 12,
             112,
-            f"array accesses = {formula(self.lane)}",
+            " = ".join(filter(None, ["array accesses", formula(self.lane)])),
             size=11,
             fill=QUIET,
             anchor="end",
@@ -93,7 +93,7 @@ class _Lane:
     def _row(self, buffer: Json, y: float) -> None:
         name = buffer["name"]
         self.picture.text(self.left + 12, y + 17, clip(name, LABEL - 8), code=True)
-        size = 1 if buffer.get("one") else self.n
+        size = buffer.get("size", 1 if buffer.get("one") else self.n)
         cell = min(56.0, (LANE - 24 - LABEL) / self.n - 3)
         start = self.left + 12 + LABEL
         if name not in self.used:

@@ -1,4 +1,4 @@
-"""AccessRace: a pointwise function as separate passes and as one fused pass, access by access.
+"""AccessRace: a function as separate passes and as its fused loops, access by access.
 
 In: a function.  Out: an anywidget, its SVG, its text.
 Invariant: the loop bodies are those of the compiler's own nests; the view runs them for any N, so
@@ -17,10 +17,11 @@ from typing import Any
 import traitlets
 
 import labcore as torch
+from labcore.autodiff.passes import lower_operators
 from labcore.capture import capture
 from labcore.capture.interpreter.core import parameter_names
 from labcore.compiler.exc import Unsupported
-from labcore.fusion.race import NotOneSpace, race_plan
+from labcore.fusion.race import TooLarge, race_plan
 from labcore.graph import GraphModule, Node
 
 from . import _bundle
@@ -33,22 +34,21 @@ MOST = 16  # elements the slider goes to
 SIZES = 4  # elements of an example that nobody gave
 
 
-class NotPointwise(ValueError):
-    """The function is no chain of pointwise operations over one set of elements; the text says
-    where it is not.
-    """
+class CannotShow(ValueError):
+    """The function cannot be shown access by access; the text says why."""
 
 
 class AccessRace(LabWidget):
-    """Separate passes against the fused one, for N elements.
+    """Separate passes against the fused loops.
 
     >>> AccessRace(block)                  # float32 examples are made: -2, -1, 1, 2, and ones
     >>> AccessRace(block, x, bias, n=8)    # your tensors; their values repeat when N is larger
     >>> race.n = 12                        # as the slider does
 
-    Any function of tensors works whose operators are pointwise and run over the same elements;
-    arguments of one element are broadcast. Others raise NotPointwise with the operator and the
-    reason. `n` is 1 to 16.
+    A chain of pointwise operators over the same elements can be shown for 1 to 16 of them: `n`.
+    Anything else (reductions, broadcasts, several loops, calls of a library in between) is shown
+    for the inputs given, of at most 32 elements each. Raises CannotShow for what capture cannot
+    take, and for larger inputs.
 
     Where no script runs (GitHub, nbconvert, an untrusted notebook) the cell shows an SVG of the
     last frame, which travels beside the widget in the same output; `.still()` gives that picture
@@ -74,12 +74,14 @@ class AccessRace(LabWidget):
         return run(self.trace, separate, self.n), run(self.trace, fused, self.n)
 
     def picture(self) -> str:
-        return race_picture(self.trace, self.n)
+        widest = max(buffer.get("size", 1) for buffer in self.trace["buffers"])
+        return race_picture(self.trace, widest if self.trace.get("fixed") else self.n)
 
     def __repr__(self) -> str:
         separate, fused = (len(done.accesses) for done in self.runs())
         counts = f"separate {separate} accesses, fused {fused}"
-        return f"AccessRace({self.trace['function']}, N={self.n}: {counts})"
+        size = "" if self.trace.get("fixed") else f", N={self.n}"
+        return f"AccessRace({self.trace['function']}{size}: {counts})"
 
 
 def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
@@ -88,7 +90,7 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
     """
     __tracebackhide__ = True
     name = getattr(fn, "__name__", type(fn).__name__)
-    refuse = lambda reason: NotPointwise(f"AccessRace cannot show {name}: {reason}")
+    refuse = lambda reason: CannotShow(f"AccessRace cannot show {name}: {reason}")
     function, arguments = _bound(fn, example)
     with torch.no_grad():
         region = capture(function, arguments)
@@ -101,9 +103,10 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
     if module is None or not any(node.op == "call_function" for node in module.graph.nodes):
         raise refuse("it does no tensor arithmetic")
     try:
-        arrays = race_plan(module.graph, region.inputs)["buffers"]
-        return _ordered(race_plan(module.graph, region.inputs, name, _names(arrays, module)))
-    except NotOneSpace as error:
+        given = lower_operators(module.graph), region.inputs
+        arrays = race_plan(*given, constants=module.attrs)["buffers"]
+        return _ordered(race_plan(*given, name, _names(arrays, module), module.attrs))
+    except TooLarge as error:
         raise refuse(str(error)) from None
 
 

@@ -273,11 +273,15 @@ class Run:
 
 
 def run(
-    schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any] | None = None
+    schedule: Schedule,
+    inputs: Sequence[Any],
+    constants: Mapping[str, Any] | None = None,
+    interpreter: Callable[..., Interpreter] = Interpreter,
 ) -> Run:
     """Run a schedule on numbers and arrays (or tensors) in the order of the graph's placeholders.
 
-    `constants` are the graph module's attributes, when the graph has get_attr nodes.
+    `constants` are the graph module's attributes, when the graph has get_attr nodes; each nest is
+    run by an `interpreter` of its own.
     """
     program = schedule.program
     count = len(program.numbers)
@@ -292,9 +296,9 @@ def run(
     counts = []
     for step in schedule.steps:
         if isinstance(step, Nest):
-            interpreter = Interpreter(step, memory, numbers)
-            interpreter.run()
-            counts.append(interpreter.counts)
+            running = interpreter(step, memory, numbers)
+            running.run()
+            counts.append(running.counts)
         else:
             _call(step, schedule.buffers, memory, numbers)
     outputs = [

@@ -1,7 +1,7 @@
-"""The loop bodies of a pointwise graph as data: separate passes and fused, for a race.
+"""The loop bodies of a graph as data: separate passes and fused, for a race.
 
-In: a functional graph, pointwise over one space, and example inputs.  Out: plain data (JSON), this
-schema:
+In: a functional graph and example inputs.  Out: plain data (JSON). A chain of pointwise loops over
+the same elements can be run for any number of them, and has this schema:
 
     {"version": 1, "function": name,
      "buffers": [{"name", "role": "input" | "intermediate" | "output", "dtype",
@@ -19,12 +19,13 @@ A statement is {"op", "reg", "dtype", "node", "line"} and, by `op`:
 "once": true marks what does not depend on i: kernels do it before the loop, so it counts once a
 pass and not once a turn. `node` is the graph node and `line` the user's line (absent when unknown).
 "nan" and infinities are the texts that both JavaScript's Number() and Python's float() read.
+Any other graph is run for the inputs given: "fixed" is true, a buffer has its "size" and all of its
+values, and a lane the "steps" and "memory" of `tour.py`.
 Invariant: the bodies are run from the very nests that codegen prints, so counts and values are the
 compiler's.
 """
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,7 +33,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import Graph
-from ..shapes import SymNumber
+from ..shapes import SymNumber, Values
 from .handlers import Name, Printer
 from .ir import Buffer, Expr, ops, using
 from .ledger import separate
@@ -40,6 +41,7 @@ from .lowering import lower
 from .nest import Nest
 from .program import Extern
 from .scheduler import Schedule, schedule
+from .tour import number, pass_name, tour
 
 Json = dict[str, Any]
 
@@ -48,24 +50,71 @@ class NotOneSpace(ValueError):
     """The graph is no chain of pointwise loops over the same elements; the text says where."""
 
 
-def race_plan(graph: Graph, inputs: Sequence[Any], function: str = "f",
-              names: Mapping[str, str] | None = None) -> Json:
-    """The race of a graph. `inputs` (arrays or tensors) follow its placeholders; `names` replaces
-    buffers' names.
+MOST_CELLS = 32  # elements of an array that is drawn
+MOST_STEPS = 400  # accesses of a lane
 
-    Raises NotOneSpace, naming the step, for a graph with reductions, extern steps, or loops over
-    different elements.
+
+class TooLarge(ValueError):
+    """The arrays of a graph are too large to be shown access by access."""
+
+
+def race_plan(graph: Graph, inputs: Sequence[Any], function: str = "f",
+              names: Mapping[str, str] | None = None,
+              constants: Mapping[str, Any] | None = None) -> Json:
+    """The race of a graph. `inputs` (arrays or tensors) follow its placeholders; `names` replaces
+    buffers' names; `constants` are the graph module's attributes.
+
+    Raises TooLarge for a graph that is run for these inputs, if they are more than can be shown.
     """
     lanes = {"separate": separate(graph), "fused": schedule(lower(graph))}
+    try:
+        trace = _one_space(lanes, inputs)
+    except NotOneSpace:
+        trace = _fixed(lanes, inputs, constants or {}, Values(graph.values_seen))
+    return _renamed({"version": 1, "function": function, **trace}, names or {})
+
+
+def _fixed(lanes: Mapping[str, Schedule], inputs: Sequence[Any], constants: Mapping[str, Any],
+           numbers: Values) -> Json:
+    """Every access for these inputs, one after the other."""
+    before = lanes["separate"]
+    known = {**before.program.buffers, **lanes["fused"].program.buffers}
+    sizes = {name: int(buffer.span.value(numbers)) for name, buffer in known.items()}
+    turns = sum(int((n.rows * n.columns).value(numbers)) for n in before.nests)
+    if max(sizes.values()) > MOST_CELLS or turns > MOST_STEPS:
+        raise TooLarge(
+            f"its arrays have up to {max(sizes.values())} elements, and what is shown access by "
+            f"access has at most {MOST_CELLS}: give it smaller tensors"
+        )
+    tours = {lane: tour(plan, inputs, constants) for lane, plan in lanes.items()}
+    touched = {s["buf"] for told in tours.values() for s in told["steps"]}
+    first = tours["separate"]["memory"]
+    given = {b.name for b in before.program.inputs} | before.program.constants.keys()
+    buffers: list[Json] = []
+    for buffer in known.values():
+        if buffer.name in touched:
+            role = "intermediate" if buffer.role == "temp" else buffer.role
+            told: Json = {"name": buffer.name, "role": role, "dtype": buffer.dtype.name}
+            values = {"values": first[buffer.name]} if buffer.name in given else {}
+            buffers.append({**told, "size": sizes[buffer.name], **values})
+    return {"fixed": True, "buffers": buffers,
+            "lanes": [{"id": lane, **told} for lane, told in tours.items()]}
+
+
+def _one_space(lanes: Mapping[str, Schedule], inputs: Sequence[Any]) -> Json:
+    """A chain of pointwise loops, to be run for any number of elements.
+
+    Raises NotOneSpace, naming the step, for reductions, extern steps, or loops over different
+    elements.
+    """
     passes = {lane: [_body(step) for step in plan.steps] for lane, plan in lanes.items()}
     _check_one_space([n for plan in lanes.values() for n in plan.nests])
     told = [
         _buffer(b, lanes["fused"], passes, inputs)
         for b in lanes["separate"].program.buffers.values()
     ]
-    trace = {"version": 1, "function": function, "buffers": [b for b in told if b],
-             "lanes": [{"id": lane, "passes": passes[lane]} for lane in lanes]}
-    return _renamed(trace, names or {})
+    return {"buffers": [b for b in told if b],
+            "lanes": [{"id": lane, "passes": passes[lane]} for lane in lanes]}
 
 
 def _body(step: Nest | Extern) -> Json:
@@ -86,8 +135,7 @@ def _body(step: Nest | Extern) -> Json:
     with using(printer):
         for node in step.passes[0].inside:
             step.run(node)
-    names = dict.fromkeys(o for node in step.nodes for o in node.loops.origin)
-    return {"name": " · ".join(o.target_name for o in names), "body": printer.body}
+    return {"name": pass_name(step), "body": printer.body}
 
 
 def _check_one_space(nests: list[Nest]) -> None:
@@ -137,7 +185,7 @@ class _RaceBody(Printer):
         if isinstance(value, SymNumber):
             raise NotOneSpace(f"{ops.node} computes with {value}, an input that is no tensor")
         return self.register(
-            ("const", repr(value), dtype.name), "const", dtype, value=_number(value, dtype)
+            ("const", repr(value), dtype.name), "const", dtype, value=number(value, dtype)
         )
 
     def to_dtype(self, value: Name, dtype: dtypes.dtype) -> Name:
@@ -170,16 +218,6 @@ class _RaceBody(Printer):
             )
 
 
-def _number(value: Any, dtype: dtypes.dtype) -> Any:
-    """A number that JSON can hold."""
-    if not dtype.is_floating_point:
-        return int(value)
-    number = float(value)
-    if math.isfinite(number):
-        return int(number) if number.is_integer() else number
-    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
-
-
 def _buffer(
     buffer: Buffer, fused: Schedule, passes: Mapping[str, list[Json]], inputs: Sequence[Any]
 ) -> Json | None:
@@ -199,7 +237,7 @@ def _buffer(
     if buffer.name in places:
         value = inputs[places.index(buffer.name)]
         flat = np.asarray(getattr(value, "array", value)).reshape(-1).tolist()
-        told["values"] = [_number(v, buffer.dtype) for v in flat]
+        told["values"] = [number(v, buffer.dtype) for v in flat]
     if any(s.get("once") for s in used if s["op"] == "load"):
         told["one"] = True
     return told
@@ -207,7 +245,11 @@ def _buffer(
 
 def _renamed(trace: Json, names: Mapping[str, str]) -> Json:
     statements = [s for lane in trace["lanes"] for p in lane["passes"] for s in p["body"]]
-    for key, items in (("name", trace["buffers"]), ("buf", statements)):
+    steps = [s for lane in trace["lanes"] for s in lane.get("steps", ())]
+    for lane in trace["lanes"]:
+        if "memory" in lane:
+            lane["memory"] = {names.get(b, b): cells for b, cells in lane["memory"].items()}
+    for key, items in (("name", trace["buffers"]), ("buf", statements), ("buf", steps)):
         for item in items:
             if key in item:
                 item[key] = names.get(item[key], item[key])

@@ -9,6 +9,7 @@ import {
   registers,
   run,
   savedSteps,
+  sizeOf,
   stateAt,
 } from "../../widgets/static/race.js";
 import { tongue } from "../../widgets/static/words.js";
@@ -180,4 +181,59 @@ test("registers stand in columns by depth, and no two share a place", () => {
   });
   assert.equal(graph.columns, 4);
   assert.equal(new Set(Object.values(graph.at).map(String)).size, 5);
+});
+
+const LAYER = {
+  fixed: true,
+  function: "layer",
+  buffers: [
+    { name: "x", role: "input", dtype: "float32", size: 2, values: [1, 2] },
+    { name: "t1", role: "intermediate", dtype: "float32", size: 2 },
+    { name: "y", role: "output", dtype: "float32", size: 1 },
+  ],
+  lanes: ["separate", "fused"].map((id) => ({
+    id,
+    memory: { x: [1, 2], t1: [2, 4], y: ["Infinity"] },
+    passes: [
+      { name: "matmul", body: [], extern: true },
+      {
+        name: "sum",
+        body: [
+          { op: "load", reg: "v0", buf: "t1", index: "i0", dtype: "float32", depth: 1, heads: ["for i0 in range(2):"] },
+          { op: "const", reg: "v1", value: 3, dtype: "float32", depth: 1 },
+          { op: "mul", reg: "v2", args: ["v0", "v1"], dtype: "float32", depth: 1 },
+          { op: "fold", kind: "sum", reg: "y", buf: "y", index: "0", args: ["v2"], dtype: "float32", depth: 1 },
+        ],
+      },
+    ],
+    steps: [
+      { pass: 1, i: [0, 0], where: "i0 = 0", cell: 0, at: 0, kind: "read", buf: "t1", reg: "v0", value: 2, fresh: [], base: {}, regs: { v0: 2 } },
+      { pass: 1, i: [0, 1], where: "i0 = 1", cell: 0, at: 3, kind: "write", buf: "y", reg: "y", value: "Infinity", fresh: [{ reg: "v2", at: 2 }], base: {}, regs: { y: "Infinity" } },
+    ],
+  })),
+};
+
+test("a plan that has been run is taken as it is, whatever n is", () => {
+  const { steps: all, memory } = run(LAYER, LAYER.lanes[0], 7);
+  assert.equal(all.length, 2);
+  assert.deepEqual(memory, { x: [1, 2], t1: [2, 4], y: [Infinity] });
+  assert.deepEqual(LAYER.buffers.map((buffer) => sizeOf(buffer, 7)), [2, 2, 1]);
+  assert.equal(formula(LAYER.lanes[0]), "");
+  assert.equal(question(LAYER, 2, words).answer, "2");
+  const race = prepare(LAYER, 2);
+  assert.equal(race.same, true);
+  assert.match(narrate(LAYER, race, 0, words), /^Same function, same inputs\. The separate passes make 2/);
+  assert.match(narrate(LAYER, race, 2, words), /^2 accesses against 2, same output\. Nothing was/);
+});
+
+test("its statements stand in their loops, and calls are lines of their own", () => {
+  const { lines, at } = listing(LAYER, LAYER.lanes[0]);
+  assert.deepEqual(lines.map(text), [
+    "matmul(…)",
+    "for i0 in range(2):",
+    "  v0 = t1[i0]",
+    "  v2 = v0 * 3",
+    "  y = sum(y, v2)",
+  ]);
+  assert.deepEqual(at, [[], [3, 3, 4, 5]]);
 });

@@ -64,7 +64,7 @@ function ending(trace, race, words) {
     : race.inputs.length
       ? "saved_inputs"
       : "saved_none";
-  return words("race_end", {
+  return words(trace.fixed ? "race_end_fixed" : "race_end", {
     total,
     few,
     per: formula(separate),
@@ -82,7 +82,10 @@ function ending(trace, race, words) {
 export function narrate(trace, race, p, words) {
   const [a, b] = race.runs.map(({ steps }) => stateAt(steps, Math.min(p, steps.length)));
   const few = race.runs[1].steps.length;
-  if (p <= 0) return words("race_ask", { n: race.n, total: race.runs[0].steps.length });
+  if (p <= 0) {
+    const key = trace.fixed ? "race_ask_fixed" : "race_ask";
+    return words(key, { n: race.n, total: race.runs[0].steps.length });
+  }
   if (a.done && b.done) return ending(trace, race, words);
   const verb = ({ kind, buf, cell, reg }) =>
     words(kind === "read" ? "reads" : "writes", { reg, cell: `${buf}[${cell}]` });
@@ -152,8 +155,9 @@ function build({ model, el, signal, words }) {
   ui.stage.append(...lanes.map((lane) => lane.root));
   let race = null;
   let drawn = "";
+  const widest = Math.max(...trace.buffers.map((buffer) => buffer.size ?? 1));
   function setN(n) {
-    race = prepare(trace, n);
+    race = prepare(trace, trace.fixed ? widest : n);
     adopt(lanes, trace, race);
     drawn = "";
   }
@@ -162,7 +166,7 @@ function build({ model, el, signal, words }) {
     model.set("n", n);
     model.save_changes();
   });
-  ui.tools.append(knob.root);
+  if (!trace.fixed) ui.tools.append(knob.root);
   setN(model.get("n"));
   const play = player(ui, {
     words,

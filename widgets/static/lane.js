@@ -6,7 +6,7 @@ import { code, counter } from "./lab.js";
 import { layoutLedger, paintLedger, short } from "./ledger.js";
 import { listing, wires } from "./loops.js";
 import { show } from "./ops.js";
-import { formula, registers, runningAt, stateAt, touched } from "./race.js";
+import { formula, registers, runningAt, sizeOf, stateAt, touched } from "./race.js";
 
 const PILL = { height: 26, gap: 10, narrow: 62, wide: 72, between: 14 };
 const TOP = 22;
@@ -147,7 +147,7 @@ function drawRow(lane, buffer, n) {
   const kids = [
     s("text", { class: "ar-buf", x: 0, y: middle + 4 }, short(name, 11), s("title", {}, name)),
   ];
-  const size = buffer.one ? 1 : n;
+  const size = sizeOf(buffer, n);
   if (!touched(lane.spec).has(name)) {
     kids.push(...drawNever(lane, name, y, size * (geo.cell + GAP) - GAP));
     return kids;
@@ -203,13 +203,13 @@ function progress(now, f) {
 function paintHead(lane, { count, done, now }, p, total) {
   const { words, spec, steps } = lane;
   text(lane.count.value, count);
-  text(lane.count.total, done ? `= ${formula(spec)}` : "");
+  text(lane.count.total, done && formula(spec) ? `= ${formula(spec)}` : "");
   put(lane.root, { "data-done": done });
   const fewer = total - steps.length;
   const end = fewer > 0 ? words("finished_early", { count: fewer }) : words("finished");
-  const where = () => (now.i < 0 ? words("at_before") : words("at_element", { i: now.i }));
+  const where = () => now.where ?? words(now.i < 0 ? "at_before" : "at_element", { i: now.i });
   const running = () =>
-    spec.passes.length > 1 ? `${spec.passes[now.pass].name}, ${where()}` : where();
+    [spec.passes.length > 1 && spec.passes[now.pass].name, where()].filter(Boolean).join(", ");
   text(lane.note, p <= 0 ? words("ready") : done ? end : running());
   put(lane.svg, { "aria-label": words("counted", { title: lane.title, count }) });
 }

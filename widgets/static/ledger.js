@@ -24,7 +24,8 @@ export function layoutLedger(lane, total) {
       ...frame,
     });
   });
-  lane.braces = lane.spec.passes.map((pass, k) => {
+  const busy = lane.spec.passes.map((pass, k) => [pass, k]).filter(([pass]) => !pass.extern);
+  lane.braces = busy.map(([pass, k]) => {
     const mine = lane.steps.flatMap((step, j) => (step.pass === k ? [j] : []));
     const room = Math.floor((mine.length * unit - 28) / 6);
     return {

@@ -42,6 +42,7 @@ export function wires(body) {
  *  separate lane is one line, as the user wrote it; the fused lane shows each statement, what
  *  runs once before the loop. */
 export function listing(trace, lane) {
+  if (lane.steps) return nested(lane);
   const single = new Set(trace.buffers.filter((b) => b.one).map((b) => b.name));
   const cell = (name) => ({ t: single.has(name) ? `${name}[0]` : `${name}[i]`, k: name });
   const print = lane.id === "separate" ? oneLine : eachLine;
@@ -60,6 +61,38 @@ export function listing(trace, lane) {
     return row.map((k) => number[k]);
   });
   return { lines, at };
+}
+
+/** A lane that has been run already: every statement in its loops, as deep as they are. */
+function nested(lane) {
+  const lines = [];
+  const at = lane.passes.map((pass) => {
+    if (pass.extern) lines.push([`${pass.name}(…)`]);
+    const pieces = {};
+    return pass.body.map((line) => {
+      for (const head of line.heads ?? []) lines.push([head]);
+      if (line.op === "const") pieces[line.reg] = [constant(line)];
+      else lines.push(["  ".repeat(line.depth), ...statement(line, pieces)]);
+      return Math.max(1, lines.length);
+    });
+  });
+  return { lines, at };
+}
+
+/** `v2 = v0 + v1`, and which piece lights when an array is touched. */
+function statement(line, pieces) {
+  const { op, reg, buf, index, dtype } = line;
+  const cell = { t: `${buf}[${index}]`, k: buf };
+  const named = (name) => pieces[name] ?? [name];
+  if (op === "store") return [cell, " = ", ...named(reg)];
+  pieces[reg] = [reg];
+  if (op === "fold") {
+    const more = named(line.args[0]);
+    return [{ t: reg, k: buf }, ` = ${line.kind}(${reg}, `, ...more, ")"];
+  }
+  if (op === "load") return [`${reg} = `, cell];
+  if (op === "index") return [`${reg} = ${line.text}`];
+  return [`${reg} = `, ...spell(op, line.args.map(named), dtype).parts];
 }
 
 const constant = (line) => show(Number(line.value), 9, line.dtype).replace("−", "-");

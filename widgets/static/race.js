@@ -2,7 +2,7 @@
 // question.
 // In: the plan of labcore/fusion/race.py, whose header has the schema: buffers, and lanes of passes
 // of statements {op, reg, dtype, args?, buf?, value?, once?}, op one of "load", "store", "const",
-// or a primitive.
+// or a primitive. A "fixed" plan has been run already: its lanes have steps and memory.
 // Out: plain data. Invariant: everything here is pure; one loop statement means the same in a
 // count, a value and a line.
 
@@ -22,10 +22,20 @@ function memory(trace, n) {
   );
 }
 
+/** Numbers that JSON lacks are texts. */
+const memoryOf = (trace, { memory }) =>
+  Object.fromEntries(
+    trace.buffers.map(({ name }) => [name, (memory[name] ?? []).map(Number)]),
+  );
+
+/** How many cells of a buffer are drawn. */
+export const sizeOf = (buffer, n) => buffer.size ?? (buffer.one ? 1 : n);
+
 /** Run a lane over n elements: one step per array access, with the registers computed since the
  *  last one. What does not depend on i ("once") runs before the loop, as in the kernel; its steps
  *  have i = -1. */
 export function run(trace, lane, n) {
+  if (lane.steps) return { steps: lane.steps, memory: memoryOf(trace, lane) };
   const mem = memory(trace, n);
   const steps = [];
   lane.passes.forEach((pass, k) => {
@@ -113,7 +123,7 @@ export const COMPUTED = 0.38;
 
 /** The registers that hold a value: those of the current element's body, as far as it has run. */
 export function registers({ now, last, f }) {
-  const sameBody = last && now && last.pass === now.pass && last.i === now.i;
+  const sameBody = last && now && last.pass === now.pass && String(last.i) === String(now.i);
   const regs = sameBody ? { ...last.regs } : { ...now?.base };
   if (now && f > 0) {
     const span = now.kind === "read" ? 0.3 : COMPUTED;
@@ -149,13 +159,12 @@ export function sameOutputs(trace, a, b) {
 }
 
 /** The names a lane reads or writes. */
-export const touched = (lane) =>
-  new Set(
-    lane.passes.flatMap((pass) => pass.body.filter((line) => line.buf).map((line) => line.buf)),
-  );
+export const touched = ({ passes, steps }) =>
+  new Set((steps ?? passes.flatMap((pass) => pass.body)).map(({ buf }) => buf).filter(Boolean));
 
 /** How many accesses a lane makes: `each` a turn, and `once` before its loops. */
 export function counted(lane) {
+  if (lane.steps) return { each: 0, once: lane.steps.length };
   const all = lane.passes.flatMap((pass) => pass.body.filter((line) => line.buf));
   const once = all.filter((line) => line.once).length;
   return { each: all.length - once, once };
@@ -163,6 +172,7 @@ export function counted(lane) {
 
 /** "7N", or "6N + 2" where something is read before the loop. */
 export function formula(lane) {
+  if (lane.steps) return "";
   const { each, once } = counted(lane);
   return once ? `${each}N + ${once}` : `${each}N`;
 }
@@ -172,10 +182,11 @@ export function formula(lane) {
 export function question(trace, n, words) {
   const total = (lane) => counted(lane).each * n + counted(lane).once;
   const [separate, fused] = trace.lanes.map(total);
-  const writes = trace.buffers.filter((b) => b.role === "output").length;
+  const outputs = trace.buffers.filter((b) => b.role === "output");
+  const writes = outputs.reduce((sum, buffer) => sum + sizeOf(buffer, n), 0);
   const wrong = [
     [separate, words("belief_separate")],
-    [fused - writes * n, words("belief_reads")],
+    [fused - writes, words("belief_reads")],
     [n, words("belief_one")],
   ];
   const beliefs = {};

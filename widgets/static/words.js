@@ -70,6 +70,15 @@ export const WORDS = {
       "How many will the fused pass make?",
     "函数一样，N = {n} 也一样。分开跑共有 {total} 次数组访问。融合后的一遍有几次？",
   ],
+  race_ask_fixed: [
+    "Same function, same inputs. The separate passes make {total} array accesses. " +
+      "How many will the fused loops make?",
+    "函数一样，输入也一样。分开跑共有 {total} 次数组访问。融合后的循环有几次？",
+  ],
+  race_end_fixed: [
+    "{total} accesses against {few}, {outputs}. {why}",
+    "{total} 次对 {few} 次，{outputs}。{why}",
+  ],
   reads: ["reads `{cell}` into `{reg}`", "把 `{cell}` 读进 `{reg}`"],
   writes: ["writes `{reg}` to `{cell}`", "把 `{reg}` 写入 `{cell}`"],
   race_now: ["Separate: `{pass}` {verb}{why}.", "分开：`{pass}` {verb}{why}。"],
