@@ -13,10 +13,19 @@ from dataclasses import asdict
 from typing import Any
 
 from labcore.codegen import memory_plan, print_kernel
-from labcore.fusion import Extern, Program, Schedule, lower, schedule, separate
+from labcore.fusion import (
+    Extern,
+    FusionOptions,
+    Program,
+    Schedule,
+    lower,
+    schedule,
+    separate,
+)
 from labcore.fusion.history import history
 from labcore.fusion.ir import Loops
 from labcore.fusion.ledger import Ledger, ledger
+from labcore.fusion.options import DEFAULT
 from labcore.fusion.report import planned
 from labcore.fusion.verdicts import RULES, Verdict
 from labcore.fusion.why import Court
@@ -34,12 +43,14 @@ MOST_COUNTED = 60  # inlined operators after each of which the ledger is counted
 class CourtRecord:
     """`answer` gives the verdict on any two operators, by their names."""
 
-    def __init__(self, fused: Fused) -> None:
+    def __init__(self, fused: Fused, options: FusionOptions = DEFAULT) -> None:
+        self.options = options
         self.names = fused.names
         self.graph = fused.module.graph
         self.values = Values(self.graph.values_seen)
-        self.program = lower(self.graph)
-        self.before, self.after = separate(self.graph), schedule(self.program)
+        self.program = lower(self.graph, options=options)
+        self.before = separate(self.graph)
+        self.after = schedule(self.program, options=options)
         self.unfused = self.before.program
         self.court = Court(self.after)
         self.cards = [n for n in self.graph.calls if not n.target.alias]
@@ -125,7 +136,7 @@ class CourtRecord:
             later = {v.first for v in decisions[k + 1 :]}
             if verdict.first not in later and len(decisions) <= MOST_COUNTED:
                 done = [v.first for v in decisions[: k + 1] if v.first not in later]
-                program = lower(self.graph, done)
+                program = lower(self.graph, done, self.options)
                 plan = schedule(program, fuse=False)
                 total = ledger(plan)
             groups = _groups(program)
@@ -137,7 +148,7 @@ class CourtRecord:
 
     def _scheduling(self) -> list[Json]:
         found: list[Json] = []
-        for moment in history(self.program)[1:]:
+        for moment in history(self.program, self.options)[1:]:
             assert moment.trial is not None
             trial = moment.trial
             event = self._verdict(trial.verdict) | {

@@ -7,10 +7,12 @@ PyTorch logs why pairs were not fused (TORCH_LOGS=fusion), without what would tu
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import traitlets
+
+from labcore.fusion import FusionOptions
 
 from . import _bundle
 from ._court import CourtRecord, key
@@ -29,7 +31,8 @@ class FusionCourt(LabWidget):
     >>> court.pair = ("relu", "mul")       # as choosing two operators does
 
     `pair` has the names of the operators whose verdict is wanted, two or none. `graph` is the
-    number of the graph, where a call has several.
+    number of the graph, where a call has several, and `options` are the loop compiler's, as
+    `compile` takes them.
 
     The call is really made, once, on a compiled form of its own. Raises ValueError where nothing of
     it is compiled, for a graph that is not there, and for a pair with a name that is no operator;
@@ -47,10 +50,16 @@ class FusionCourt(LabWidget):
     answers = traitlets.Dict().tag(sync=True)
 
     def __init__(
-        self, fn: Callable[..., Any], *args: Any, graph: int = 0, language: str = "en"
+        self,
+        fn: Callable[..., Any],
+        *args: Any,
+        graph: int = 0,
+        options: Mapping[str, Any] | None = None,
+        language: str = "en",
     ) -> None:
         __tracebackhide__ = True
-        self._record = CourtRecord(fused_graph("FusionCourt", fn, args, graph))
+        chosen = FusionOptions(**(options or {}))
+        self._record = CourtRecord(fused_graph("FusionCourt", fn, args, graph), chosen)
         name = getattr(original(fn), "__name__", type(fn).__name__)
         super().__init__(trace=self._record.trace(name), language=language)
 
@@ -80,7 +89,8 @@ class FusionCourt(LabWidget):
         """The counts as one sentence: "3 loops become 1, accesses 28 become 12"."""
         start, events = self.trace["start"], self.trace["events"]
         last = events[-1] if events else start
-        loops = f"{counted(start['loops'], 'loops')} become {last['loops']}"
+        become = "becomes" if start["loops"] == 1 else "become"
+        loops = f"{counted(start['loops'], 'loops')} {become} {last['loops']}"
         return f"{loops}, accesses {start['accesses']} become {last['accesses']}"
 
     def memory(self) -> str:

@@ -47,7 +47,9 @@ def tour(schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any]
     done = run(schedule, inputs, constants, begin)
     return {
         "passes": [
-            passes.get(k) or {"name": step.title, "body": [], "extern": True}
+            passes[k]
+            if isinstance(step, Nest)
+            else {"name": step.title, "body": [], "extern": True}
             for k, step in enumerate(schedule.steps)
         ],
         "steps": steps,

@@ -1,4 +1,4 @@
-"""Lessons 09 and 10: a right answer passes, and each wrong one is told its belief."""
+"""Lessons 09, 10 and 10b: a right answer passes, and each wrong one is told its belief."""
 
 from __future__ import annotations
 
@@ -185,3 +185,22 @@ def test_twelve_pairs_and_every_answer_among_them():
     assert len(told.facts) == 12
     words = {fact.expected for fact in told.facts}
     assert words == {None, "sizes", "index", "nothing shared", "between"}
+
+
+def cheaper(price, fused, stored):
+    return fused[0] + price * fused[1] > stored[0] + price * stored[1]
+
+
+@pytest.mark.parametrize(
+    ("fn", "word"),
+    [
+        (cheaper, PASSED),
+        (lambda price, fused, stored: False, "at 1024 x 1024 that is 1,048,576 tanh"),
+        (lambda price, fused, stored: True, "cheaper than a trip to memory and back"),
+        (lambda price, fused, stored: not cheaper(price, fused, stored), "Turned round"),
+        (lambda price, fused, stored: fused[0] - stored[0], "expected True or False"),
+        (lambda price, fused, stored: ..., "Not begun"),
+    ],
+)
+def test_materialise(fn, word):
+    assert word in repr(course.materialise(fn))

@@ -158,6 +158,20 @@ def test_buffers_only_ever_leave_memory(name):
     assert stored == {life["buffer"] for life in told["memory"]["after"]["lives"]}
 
 
+def test_options_of_the_loop_compiler():
+    def gate(u, v):
+        return u[:, None] * torch.tanh(v)[None, :]
+
+    u = torch.ones(4)
+    stored, fused = (
+        FusionCourt(gate, u, u, options={"materialize": wanted}) for wanted in (True, False)
+    )
+    loops = [court.trace["events"][-1:] or [court.trace["start"]] for court in (stored, fused)]
+    assert [last["loops"] for (last,) in loops] == [2, 1]
+    with pytest.raises(ValueError, match="max_nodes is a whole number"):
+        FusionCourt(gate, u, u, options={"max_nodes": 0})
+
+
 def test_the_users_names_in_a_training_graph():
     widget = FusionCourt(block, torch.ones(4, requires_grad=True), torch.ones(4))
     assert [node["text"] for node in widget.trace["nodes"][:2]] == ["x", "bias"]

@@ -13,7 +13,7 @@
     lesson08.py   a cut, a budget
     lesson08b.py  a training loop
     lesson09.py   three loop bodies, a handler that counts
-    lesson10.py   memory used again, which loops may be one
+    lesson10.py   memory used again, which loops may be one, what to store
     clinic_a.py   a type that is another one each time, a day that gets slower
     clinic_b.py   a network that is left for Python in every layer
     facts.py      what the compiler did with some calls
@@ -66,6 +66,10 @@ from .lesson07 import block_backward as block_backward, warm_up as warm_up
 from .lesson08 import budget as budget, kept as kept
 from .lesson08b import trained as trained
 from .lesson09 import bodies as bodies, count_ops as count_ops
-from .lesson10 import may_fuse as may_fuse, memory_plan as memory_plan
+from .lesson10 import (
+    materialise as materialise,
+    may_fuse as may_fuse,
+    memory_plan as memory_plan,
+)
 from .memory import CountingList as CountingList, Memory as Memory
 from .result import Fact as Fact, Result as Result

@@ -1,4 +1,4 @@
-"""The exercises of lesson 10: memory used again, and which loops may be one."""
+"""The exercises of lessons 10 and 10b: memory used again, which loops may be one, what to store."""
 
 from __future__ import annotations
 
@@ -187,3 +187,54 @@ def _judged(
 def _all(node: Any, earlier: Mapping[Any, set[Any]]) -> set[Any]:
     """Everything that must run before a node."""
     return set().union(*({first, *_all(first, earlier)} for first in earlier[node]))
+
+
+# ---- what to store -------------------------------------------------------------------------------
+
+
+def _gate(u: Any, v: Any) -> Any:
+    return u[:, None] * v.tanh()[None, :]
+
+
+def _shift(u: Any, v: Any) -> Any:
+    return u[:, None] * (v + 1)[None, :]
+
+
+# Of one evaluation, in accesses: a model. An addition waits for memory anyway.
+PRICES = {"tanh(v)": 8.0, "v + 1": 0.001}
+
+
+@checked
+def materialise(rule: Any) -> Result:
+    """Exercise 3: `rule(price, fused, stored)` says whether a value is stored; `fused` and `stored`
+    are (accesses, evaluations), as the lab counts them. What is expected is what the lab does.
+    """
+    facts = []
+    answers = []
+    for text, fn in (("tanh(v)", _gate), ("v + 1", _shift)):
+        for n in (4, 1024):
+            fused, stored, wanted = _two_plans(fn, n)
+            answer = ask(rule, PRICES[text], fused, stored)
+            if not isinstance(answer, bool):
+                raise Unusable("True or False", repr(answer))
+            answers.append(answer)
+            facts.append(Fact(f"{text}, {n} x {n}: kernels", 1 + wanted, 1 + answer))
+    beliefs: dict[tuple[bool, ...], str] = {
+        (False,) * 4: "Fusing always: at 1024 x 1024 that is 1,048,576 tanh, to save 2,048 of 3 "
+        "million accesses.",
+        (True,) * 4: "Storing always: v + 1 is cheaper than a trip to memory and back.",
+        (False, False, True, True): "Turned round: what is dear is stored, what is cheap is not.",
+    }
+    return Result(tuple(facts), beliefs.get(tuple(answers), ""))
+
+
+def _two_plans(
+    fn: Callable[..., Any], n: int
+) -> tuple[tuple[int, int], tuple[int, int], bool]:
+    """(accesses, evaluations) as one loop and as two, and whether the lab takes two."""
+    from ...fusion import FusionOptions, ledger, lower, schedule, separate
+
+    graph = graph_of(fn, (n,), (n,)).graph
+    one = schedule(lower(graph, options=FusionOptions(materialize=False)))
+    fused, stored = (int(ledger(plan).accesses.value({})) for plan in (one, separate(graph)))
+    return (fused, n * n), (stored, n), len(schedule(lower(graph)).nests) == 2
