@@ -10,6 +10,7 @@ import {
   inHand,
   keyOf,
   loopsOf,
+  memoryOf,
   narrate,
   picked,
   question,
@@ -144,6 +145,12 @@ test("memory that is used again: one row a place, one beat a reuse", () => {
 
 test("a buffer that is written over another one shares the step with it", () => {
   assert.deepEqual(PLAN.lives.map((life) => spanOf(PLAN, life)), [[0, 1.5], [1.5, 3], [2, 4], [3, 5]]);
+});
+
+test("what a plan holds, in a line", () => {
+  assert.equal(memoryOf(PLAN, words), "4 buffers in 2 places, at most 16 bytes at once");
+  const one = BLOCK.memory.after;
+  assert.equal(memoryOf(one, words), "1 buffer in 1 place, at most 16 bytes at once");
 });
 
 test("reuses come after the pairs, each with a sentence", () => {

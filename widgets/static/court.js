@@ -154,7 +154,8 @@ function reuseOf(plan, at, words) {
 
 /** "3 buffers in 2 places, at most 32 bytes at once" */
 export function memoryOf(plan, words) {
-  const numbers = { places: placesOf(plan).length, peak: plan.peak };
+  const places = words.some("fc_places", placesOf(plan).length);
+  const numbers = { places, peak: plan.peak };
   return words("fc_memory", { ...numbers, buffers: words.some("fc_buffers", plan.lives.length) });
 }
 

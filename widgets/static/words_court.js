@@ -45,7 +45,7 @@ export const COURT_WORDS = {
   fc_rule_nothing_shared: ["they have data in common", "它们有共同的数据"],
   fc_rule_node_between: ["nothing must run in between", "中间没有必须先运行的"],
   fc_rule_no_output: ["the value is not returned", "这个值不返回"],
-  fc_rule_no_dear_twice: ["it is not both dear and used twice", "它不是既昂贵又用两次"],
+  fc_rule_no_dear_twice: ["it is not dear and computed several times", "它不是昂贵而又要算几遍"],
   fc_rule_no_many_reads: ["it does not read much for each reader", "它不会为每个读者读很多"],
   fc_rule_no_large_body: ["the body stays small", "循环体仍然小"],
   fc_fuse: [
@@ -74,9 +74,11 @@ export const COURT_WORDS = {
   fc_memory_before: ["memory, one loop an operator", "内存：每个运算一个循环"],
   fc_memory_after: ["memory, after fusion", "内存：融合之后"],
   fc_memory: [
-    "{buffers} in {places} places, at most {peak} bytes at once",
-    "{buffers}，放在 {places} 处，同时最多 {peak} 字节",
+    "{buffers} in {places}, at most {peak} bytes at once",
+    "{buffers}，放在 {places}，同时最多 {peak} 字节",
   ],
+  fc_places: ["{count} places", "{count} 处"],
+  fc_places_one: ["{count} place", "{count} 处"],
   fc_buffers: ["{count} buffers", "{count} 个缓冲区"],
   fc_buffers_one: ["{count} buffer", "{count} 个缓冲区"],
   fc_lives: ["{title}: {told}", "{title}：{told}"],
