@@ -95,13 +95,12 @@ class Pair:
                     found += [(reader, x.made[buffer], at) for at in reader.loads[buffer]]
         return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
 
-    @cached_property
-    def common(self) -> list[Access]:
-        """Loads that both make, of what neither of them computes."""
+    @property
+    def common(self) -> list[str]:
+        """The buffers that both load at one index, and neither computes."""
+        both = {access.buffer for access in self.a.reads & self.b.reads}
         made = self.a.made.keys() | self.b.made.keys()
-        both = self.a.reads & self.b.reads
-        return [access for node in self.nodes for access in node.reads
-                if access in both and access.buffer not in made]
+        return [name for name in self.a.readers if name in both and name not in made]
 
     @cached_property
     def gone(self) -> list[Access]:
@@ -321,9 +320,8 @@ def _yes(pair: Pair) -> Verdict:
         rule = "producer and consumer"
         detail = f"{reader} reads {made} where it was just computed, {over}"
     else:
-        names = dict.fromkeys(access.buffer for access in pair.common)
         rule = "shared reads"
-        detail = f"both read {', '.join(names)} at the same index, {over}"
+        detail = f"both read {', '.join(pair.common)} at the same index, {over}"
     if "colred" in parts and parts != {"colred"}:
         rule += ", column sum rides along"
     if "rowred" in parts:
