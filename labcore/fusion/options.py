@@ -20,7 +20,7 @@ class FusionOptions:
     """
 
     max_nodes: int = 64
-    max_arrays: int = 32
+    max_arrays: int = 40
     materialize: bool = True
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from rich.table import Table
 from .capture_speed import Times, capture_times
 from .guard_cost import SUBJECTS, guard_costs, peers_costs
 from .loop_speed import compile_times
+from .overfusion import overfused
 from .overhead import overheads
 from .startup import first_calls, import_times
 from .training import Run, faster, step_time, trainings
@@ -177,6 +178,16 @@ def training_table(runs: dict[str, tuple[Run, Run]]) -> Table:
     return table
 
 
+def overfusion_table(found: dict[str, dict[str, tuple[int, float]]]) -> Table:
+    heads = "graph", "kernels", "by the rules", "kernels", "without", "without / by the rules"
+    table = Table(*heads, title="fusing more than the scheduler does")
+    for name, ways in found.items():
+        (kernels, own), (others, time) = ways["by the rules"], ways["without"]
+        table.add_row(name, str(kernels), show_time(own), str(others), show_time(time),
+                      f"{time / own:.2f}")
+    return table
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--json", type=Path, help="also write the figures to this file")
@@ -195,6 +206,8 @@ def main() -> None:
     runs = trainings()
     figures["training"] = {name: faster(*both) for name, both in runs.items()}
     console.print(training_table(runs))
+    figures["overfusion"] = overfused()
+    console.print(overfusion_table(figures["overfusion"]))
     workers = start_workers(console)
     for elements in SIZES:
         results = race(workers, elements, options.rounds)

@@ -196,8 +196,8 @@ def test_too_many_arrays():
     """A core follows so many streams of memory; see `FusionOptions` for what it costs."""
     found = schedule(lower(many_of_one(40)))
     hit = find(found.verdicts, "too many arrays")
-    assert "more than the 32 that one loop should follow at a time" in hit.detail
-    assert all(len(nest.arguments) <= 32 for nest in found.nests) and len(found.nests) == 2
+    assert "more than the 40 that one loop should follow at a time" in hit.detail
+    assert all(len(nest.arguments) <= 40 for nest in found.nests) and len(found.nests) == 2
     assert len(schedule(lower(many_of_one(40)), options=FusionOptions(max_arrays=41)).nests) == 1
 
 
