@@ -14,11 +14,12 @@ that codegen prints.
     memory      where buffers lie, and how long      traffic     the bytes that must be moved
     ledger      accesses, counted three ways         show        all of it as text
     race        loop bodies as data, for the widget  report      what was decided, as events
+    evaluations how often what is dear is computed   options     how large a nest may grow
     follow      bodies watched while they run        history     a schedule, pair by pair
-    options     how large a nest may grow
     driver      the stage as one call
 """
 from .driver import fuse_graph as fuse_graph
+from .evaluations import evaluations as evaluations
 from .ledger import (
     Ledger as Ledger,
     before_and_after as before_and_after,

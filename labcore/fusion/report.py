@@ -5,12 +5,15 @@ Invariant: what is told is read off the schedule that is printed; nothing is dec
 """
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
+
 from .. import trace
 from ..graph import Graph
 from ..shapes import Values
 from .deps import Node, nodes_of
+from .evaluations import evaluations
 from .ir import Expr
-from .ledger import Ledger, ledger, separate
+from .ledger import ledger, separate
 from .memory import MemoryPlan
 from .program import Extern
 from .scheduler import Schedule
@@ -26,7 +29,7 @@ def report(graph: Graph, phase: str, fused: Schedule) -> Schedule:
         trace.emit(trace.Fusion(v.first, v.second, v.ok, v.rule, v.detail, saved, v.flip, phase))
     trace.emit(trace.LoopIR(phase, "post_fusion", str(fused)))
     trace.emit(_scheduled(phase, fused, before, numbers))
-    trace.emit(_accesses(phase, ledger(before), ledger(fused), numbers))
+    trace.emit(_accesses(phase, before, fused, numbers))
     return before
 
 
@@ -65,18 +68,29 @@ def _loop(node: Node, numbers: Values) -> trace.LoopRecord:
     )
 
 
-def _accesses(phase: str, apart: Ledger, fused: Ledger, numbers: Values) -> trace.Accesses:
-    tables = (apart.loads, apart.stores, fused.loads, fused.stores)
-    buffers = dict.fromkeys(name for table in tables for name in table)
+def _accesses(
+    phase: str, before: Schedule, fused: Schedule, numbers: Values
+) -> trace.Accesses:
+    apart, together = ledger(before), ledger(fused)
+    tables = (apart.loads, apart.stores, together.loads, together.stores)
+    dear = evaluations(before), evaluations(fused)
     return trace.Accesses(
         phase,
         apart.accesses.value(numbers),
-        fused.accesses.value(numbers),
+        together.accesses.value(numbers),
         apart.bytes.value(numbers),
-        fused.bytes.value(numbers),
-        [trace.BufferAccesses(b, *(t.get(b, Expr()).value(numbers) for t in tables))
-         for b in buffers],
+        together.bytes.value(numbers),
+        [trace.BufferAccesses(name, *row) for name, row in _rows(tables, numbers)],
+        [[name, *row] for name, row in _rows(dear, numbers)],
     )
+
+
+def _rows(
+    tables: Sequence[Mapping[str, Expr]], numbers: Values
+) -> Iterator[tuple[str, list[int]]]:
+    """For each name of some tables, its numbers in them."""
+    for name in dict.fromkeys(name for table in tables for name in table):
+        yield name, [table.get(name, Expr()).value(numbers) for table in tables]
 
 
 def report_memory(phase: str, schedule: Schedule, plan: MemoryPlan) -> None:

@@ -263,7 +263,7 @@ class BufferAccesses:
 @dataclass
 class Accesses(Event):
     """The access ledger of one graph: logical array accesses and bytes, separate passes against
-    fused, in all and by buffer.
+    fused, in all and by buffer. `evaluations` of what is dear are rows [primitive, apart, fused].
     """
 
     phase: str
@@ -272,6 +272,7 @@ class Accesses(Event):
     separate_bytes: int
     fused_bytes: int
     buffers: list[BufferAccesses] = field(default_factory=list)
+    evaluations: list[list[Any]] = field(default_factory=list)
 
     @classmethod
     def revived(cls, data: dict[str, Any]) -> dict[str, Any]:
