@@ -63,5 +63,14 @@ class _Counting(Printer):
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         self.stored_at = at
 
+    def scan(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        total = Name(f"{self.prefix}{self.count}", self.buffers[buffer].dtype)
+        self.count += 1
+        self.varying.add(total)
+        self.held[buffer, at] = total
+
     def scatter(self, buffer: str, at: Expr, value: Name, add: bool) -> None:
+        pass
+
+    def check(self, value: Name, size: Expr) -> None:
         pass

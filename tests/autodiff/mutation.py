@@ -8,7 +8,7 @@ blocks without recording; a write that eager mode refuses is part of what is obs
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -238,11 +238,16 @@ def _shared(tensors: list[Any], module: Any) -> list[list[bool]]:
     return found
 
 
-def check(program: Program, backend: str, graphs: CompileCounter | None = None) -> None:
+def check(
+    program: Program,
+    backend: str,
+    graphs: CompileCounter | None = None,
+    sizes: Sequence[int] = SIZES,
+) -> None:
     """Eager against compiled, captured and warm, then for inputs of more rows, whose number is a
     symbol by the third size. Raises AssertionError with the program's text."""
     compiled = compiler.compile(program.function(), backend=graphs or backend)
-    for rows in SIZES:
+    for rows in sizes:
         try:
             expected = observe(program, program.function(), rows=rows)
         except (RuntimeError, IndexError, ValueError):
