@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..guards import kinds
 from .breaks import Break
+from .bytecode import V13
 from .contents import apart, goes_over
 from .objects import own_dictionary
 from .variables import (
@@ -98,10 +99,18 @@ def _no_shared_dictionary(looker: Looker) -> None:
     owners: dict[int, ObjectVariable] = {}
     for variable in looker.known.values():
         if isinstance(variable, ObjectVariable) and variable.cls.__dictoffset__:
-            for held in gc.get_referents(variable.value):
-                other = owners.setdefault(id(held), variable) if type(held) is dict else variable
+            for held in _dictionaries(variable.value):
+                other = owners.setdefault(id(held), variable)
                 if other is not variable and _one_dictionary(other.value, variable.value):
                     raise Break("mutation", what=f"the __dict__ of {variable.place.name}")
+
+
+def _dictionaries(value: Any) -> list[Any]:
+    """An object's `__dict__`, perhaps among others. Before Python 3.13 it is only looked for: who
+    asks for it makes it, and all attributes slower."""
+    if V13:
+        return [own_dictionary(value)]
+    return [each for each in gc.get_referents(value) if type(each) is dict]
 
 
 def _one_dictionary(one: Any, other: Any) -> bool:

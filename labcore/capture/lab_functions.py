@@ -25,6 +25,8 @@ from .numbers import lifted
 from .variables import Constant, TensorVariable, Variable
 
 OPERATOR_LIKE = "arange full full_like ones ones_like zeros zeros_like".split()
+# Memory that nobody wrote may hold anything: zeros, in a graph.
+UNWRITTEN = {"empty": factories.zeros, "empty_like": factories.zeros_like}
 RANDOM = "rand rand_like randn randn_like".split()
 NEEDS_NUMBERS = "allclose equal".split()
 
@@ -34,6 +36,10 @@ def _stops(id: str, **particulars: object) -> Meaning:
         raise Break(id, **particulars)
 
     return meaning
+
+
+def _as_operator(function: Any) -> Meaning:
+    return lambda vm, called, *call: vm.operators.call(function, *call)
 
 
 def _of_tensor(tell: Any) -> Meaning:
@@ -98,6 +104,8 @@ def _is_tensor(
 def _install() -> None:
     for name in OPERATOR_LIKE:
         means_operator(getattr(factories, name))
+    for name, instead in UNWRITTEN.items():
+        means(getattr(factories, name), _as_operator(instead))
     for function in several.FUNCTIONS.values():
         means_operator(function)
     for name in RANDOM:
@@ -105,7 +113,7 @@ def _install() -> None:
     means(random.randint, _stops("random-operator", name="torch.randint"))
     for name in NEEDS_NUMBERS:
         means(getattr(functions, name), _stops("tensor-to-python", name=name))
-    means(factories.tensor, lambda vm, called, *call: vm.operators.call(_from_data, *call))
+    means(factories.tensor, _as_operator(_from_data))
     means(modes.is_grad_enabled, lambda vm, *call: vm.modes.read("grad"))
     means(modes.is_inference_mode_enabled, lambda vm, *call: vm.modes.read("inference"))
     means_constant(functions.get_default_dtype, lambda: dtypes.default)

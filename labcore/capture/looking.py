@@ -11,7 +11,7 @@ from __future__ import annotations
 import enum
 import re
 from collections import OrderedDict, defaultdict, deque
-from types import BuiltinFunctionType, CellType, FunctionType, MethodType, ModuleType
+from types import BuiltinFunctionType, CellType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from .. import devices, dtypes
@@ -66,6 +66,7 @@ BY_IDENTITY = (
     Op,
     dtypes.dtype,
     re.Pattern,
+    CodeType,
     type(NotImplemented),
     *METHOD_DESCRIPTORS,
 )

@@ -250,11 +250,14 @@ def dictionary(vm: Interpreter, owner: Instance) -> Variable:
 
 def _given_dictionary(vm: Interpreter, owner: Instance) -> DictVariable:
     """Of an object from outside, with what the region has changed of it. Raises Break for one that
-    was changed as a dict, before anybody knew whose it is."""
+    was read or changed as a dict meanwhile, when nobody knew whose it is."""
     assert owner.source is not None
-    where = owner.source.attribute("__dict__")
-    found = vm.look(vm.lazy(where, object.__getattribute__(owner.value, "__dict__")))
-    if not isinstance(found, DictVariable) or found in vm.effects.written or found.owner:
+    where, written = owner.source.attribute("__dict__"), vm.effects.written
+    own = object.__getattribute__(owner.value, "__dict__")
+    stale = bool(owner.attributes) and id(own) in vm.looker.known
+    found = vm.look(vm.lazy(where, own))
+    stale |= isinstance(found, DictVariable) and (found.owner is not None or found in written)
+    if stale or not isinstance(found, DictVariable):
         raise Break("attribute", name="__dict__", what=f"a {owner.cls.__name__} object, changed")
     for name, value in owner.attributes.items():
         if type(static_entry(owner.cls, name)[1]) is not MemberDescriptorType:

@@ -130,7 +130,9 @@ PLAIN_DATA = (
     DequeVariable,
     DictVariable,
     SetVariable,
+    ObjectVariable,
 )
+DESCRIPTOR_HOOKS = ("__get__", "__set__", "__delete__")
 
 
 def store_in_class(vm: Interpreter, owner: Constant, name: str, value: Variable | None) -> None:
@@ -138,7 +140,10 @@ def store_in_class(vm: Interpreter, owner: Constant, name: str, value: Variable 
     cls, meta = owner.value, type(owner.value)
     data, setter = vm.classes.entry(meta, name), vm.classes.entry(meta, "__setattr__")
     known = None if value is None else vm.look(value)
-    binds = isinstance(known, Constant) and vm.classes.is_descriptor(known.value)
+    if isinstance(known, ObjectVariable):
+        binds = any(vm.classes.entry(known.cls, hook) for hook in DESCRIPTOR_HOOKS)
+    else:
+        binds = isinstance(known, Constant) and vm.classes.is_descriptor(known.value)
     if (
         not isinstance(known, PLAIN_DATA)
         or binds

@@ -123,6 +123,20 @@ def test_the_dict_comes_in_by_itself_too(known):
         assert several(f, (X, o, vars(o)), (X, o, {"a": 9}), (X, Plain(a=3), vars(o))) < 9
 
 
+def test_the_dict_is_read_before_it_is_known_whose_it_is():
+    def f(x, o, own):
+        o.b = x
+        count = len(own)
+        vars(o).update(c=count)
+        return count, x * o.c
+
+    compiled = torch.compile(f, backend="eager")
+    for _ in range(2):
+        o, p = Plain(a=1), Plain(a=1)
+        assert repr(compiled(X, o, vars(o))) == repr(f(X, p, vars(p)))
+        assert list(vars(o)) == list(vars(p)) == ["a", "b", "c"]
+
+
 def test_two_objects_with_one_dict():
     first, second = Borg(), Borg()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import deque
 from collections.abc import Callable, Sequence
+from types import CodeType
 from typing import Any
 
 from ... import devices, dtypes
@@ -33,7 +34,7 @@ from .arithmetic import symbolic
 from .core import Interpreter
 
 PLAIN = frozenset(
-    {*ATOMS, dtypes.dtype, devices.device, slice, re.Pattern, re.Match, re.RegexFlag}
+    {*ATOMS, dtypes.dtype, devices.device, slice, CodeType, re.Pattern, re.Match, re.RegexFlag}
 )
 MATCHES: Any = type(re.finditer("", ""))
 

@@ -9,6 +9,7 @@ make an object of attributes and nothing more.
 
 from __future__ import annotations
 
+import copyreg
 from collections.abc import Callable
 from types import FunctionType
 from typing import Any
@@ -18,8 +19,9 @@ from .. import objects, storing
 from ..bases import base_of, contents
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
-from ..classes import is_fixed, mro
+from ..classes import has_dictionary, has_slots, is_fixed, mro
 from ..frame import UNBOUND, SymbolicFrame, is_mark
+from ..polyfills import copies
 from ..variables import (
     Call,
     CellVariable,
@@ -176,6 +178,24 @@ def _super(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable
 @opcode("LOAD_BUILD_CLASS")
 def load_build_class(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     raise Break("build-class")
+
+
+COPY_HOOKS = (
+    "__copy__ __deepcopy__ __reduce__ __reduce_ex__ __getstate__ __setstate__ __getnewargs__ "
+    "__getnewargs_ex__ __new__ __getattr__ __getattribute__"
+).split()
+
+
+@rule(copies.is_its_attributes)
+def _is_its_attributes(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
+    value = vm.look(args[0])
+    if type(value) is not ObjectVariable or not makes_instances(vm, value.cls):
+        return Constant(False)
+    cls = value.cls
+    special = has_slots(cls) or base_of(cls) is not None or cls in copyreg.dispatch_table
+    hooks = [vm.classes.entry(cls, name) for name in COPY_HOOKS]
+    plain = all(hook is None or hook.where is object for hook in hooks)
+    return Constant(plain and not special and has_dictionary(cls))
 
 
 @rule(object.__new__)

@@ -36,6 +36,7 @@ PRIMITIVES = frozenset(
             sorting.too_many,
             reductions.is_number,
             copies.is_atom,
+            copies.is_its_attributes,
             methods.refuse,
             searches.missing,
             selections.check,

@@ -1,4 +1,5 @@
-"""copy.copy and copy.deepcopy of builtin containers; anything else is the library's to copy."""
+"""copy.copy and copy.deepcopy of builtin containers, and of objects of attributes that do not say
+how they are copied; anything else is the library's to copy."""
 
 from __future__ import annotations
 
@@ -14,6 +15,10 @@ def copy(x: Any) -> Any:
     kind = type(x)
     if kind is list or kind is dict or kind is set or kind is deque:
         return x.copy()
+    if is_its_attributes(x):
+        made = object.__new__(kind)
+        made.__dict__.update(x.__dict__)
+        return made
     return x if kind is tuple or is_atom(x) else library_copy(x)
 
 
@@ -24,6 +29,11 @@ def deepcopy(x: Any, memo: Any = None, _nil: Any = None) -> Any:
 def is_atom(value: Any) -> bool:
     """Is it its own deep copy?"""
     return type(value) in ATOMS
+
+
+def is_its_attributes(value: Any) -> bool:
+    """Is it an object of a user's class that says nothing of how it is to be copied?"""
+    raise NotImplementedError("a rule of capture's answers")
 
 
 def copied(x: Any, done: list) -> Any:
@@ -50,6 +60,11 @@ def copied(x: Any, done: list) -> Any:
         return copied_tuple(x, done)
     if kind is set:
         return {copied(item, done) for item in x}
+    if is_its_attributes(x) and "__deepcopy__" not in x.__dict__:
+        new_object = object.__new__(kind)
+        done.append((x, new_object))
+        new_object.__dict__.update(copied(x.__dict__, done))
+        return new_object
     return library_deepcopy(x)
 
 

@@ -1,5 +1,6 @@
 """A2.7: the user's own classes and objects."""
 
+import copy
 import dataclasses
 import enum
 from collections import namedtuple
@@ -455,3 +456,50 @@ def ids_as_keys(xs, table):
             seen.add(id(item))
         count[id(item)] = count.get(id(item), 0) + 1
     return len(seen), count[id(table)], id(xs[0]) in seen, xs[0] * len(count)
+
+
+class _Chained:
+    def __init__(self, value, after=None):
+        self.value, self.after, self.log = value, after, []
+
+
+CHAINED = _Chained(2)
+CHAINED.after = CHAINED
+
+
+def copies_of_objects(x):
+    shallow, deep = copy.copy(CHAINED), copy.deepcopy(CHAINED)
+    shallow.value, deep.value = 3, x
+    shallow.log.append(1)
+    deep.log.append(2)
+    return shallow.after is CHAINED, deep.after is deep, CHAINED.log, deep.log, x * CHAINED.value
+
+
+class _CopiesItself(_Chained):
+    def __copy__(self):
+        return _CopiesItself(self.value + 1)
+
+
+def copies_in_their_own_way(x):
+    return copy.copy(_CopiesItself(1)).value * x
+
+
+class _Single:
+    instance = None
+
+    def __new__(cls):
+        if cls.instance is None:
+            cls.instance = super().__new__(cls)
+            cls.instance.count = 0
+        return cls.instance
+
+
+def single_instance(x):
+    one, other = _Single(), _Single()
+    one.count += 1
+    return one is other, _Single.instance is one, x * other.count
+
+
+def facts_of_code(x):
+    code = single_instance.__code__
+    return code.co_name, code.co_argcount, code.co_varnames[0], x + 1

@@ -188,3 +188,11 @@ def tensor_as_dict_key(x, y):
 def places_without_values(x):
     largest = x.topk(2).indices
     return largest, x.sort(dim=0)[1], x.max(dim=1).indices, x.min(0)[1], x.median(dim=1).indices
+
+
+def unwritten_memory_is_written(x):
+    like, out = torch.empty_like(x), torch.empty(3, 2, dtype=torch.float64)
+    like[:] = x * 2
+    for n in range(out.shape[0]):
+        out[n] = n
+    return like, out, torch.empty(2, 0)
