@@ -40,6 +40,7 @@ from .variables import (
     NumberVariable,
     ObjectVariable,
     SetVariable,
+    SliceVariable,
     SuperVariable,
     TensorVariable,
     TupleVariable,
@@ -105,6 +106,8 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
         return _of_tensor(vm, owner, name)
     if isinstance(owner, NumberVariable) and name == "real":
         return owner
+    if isinstance(owner, SliceVariable) and name in SliceVariable.NAMES:
+        return owner.parts[SliceVariable.NAMES.index(name)]
     owner = as_constant(vm.looker.numbers, owner)
     if isinstance(owner, ModeVariable):
         return vm.modes.read(name)

@@ -51,6 +51,7 @@ from .variables import (
     NamespaceVariable,
     ObjectVariable,
     SetVariable,
+    SliceVariable,
     TensorVariable,
     TupleVariable,
     Variable,
@@ -166,6 +167,9 @@ class Looker(Contents):
             return SetVariable(set(), False, value=value, source=source, home=home)
         if can_peek(value):
             return LiveIterator(value, source, home=home)
+        if kind is slice:
+            ends = ((source.attribute(name), getattr(value, name)) for name in SliceVariable.NAMES)
+            return SliceVariable([self.lazy(*end) for end in ends], value=value, home=home)
         if kind is devices.device:
             return self._device(source, value, home)
         if kind is MethodType:

@@ -10,9 +10,9 @@ PyTorch has some eighty VariableTracker classes.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from ...graph import Node, TensorMeta
 from ...guards import Source
@@ -215,9 +215,11 @@ class ModeVariable(Variable):
 
 @dataclass(eq=False, slots=True)
 class SliceVariable(Variable):
-    """`start:stop:step` in a subscript."""
+    """`start:stop:step` in a subscript, or an object slice(start, stop, step)."""
 
-    parts: tuple[Variable, Variable, Variable]
+    NAMES: ClassVar = ("start", "stop", "step")
+    parts: Sequence[Variable]
+    value: Any = field(default=None, kw_only=True)
 
 
 @dataclass(eq=False, slots=True)

@@ -234,3 +234,11 @@ def joined_iterators(x, table):
 
 def texts_of_sets(x):
     return str({3, 1}), f"{ {2} }", tuple({5, 4}), x + 1
+
+
+WINDOW = slice(0, 2)
+
+
+def slices_from_outside(x, numbers):
+    part, same = WINDOW, WINDOW
+    return x[WINDOW], x[:, part], numbers[WINDOW], part.start, part.step, part is same, part, x + 1
