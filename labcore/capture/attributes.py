@@ -329,12 +329,21 @@ def _entry(space: Source, name: str) -> Source:
     return Source(f"{space.name}.{name}", f"{{}}[{name!r}]", space, fallible=True)
 
 
+def _of_class(vm: Interpreter, owner: Constant, name: str) -> Found:
+    """cls.name; where that is a call, its AttributeError asks the metaclass, too."""
+    found = objects.find_in_class(vm, owner, name)
+    if isinstance(found, Call):
+        answers = objects.special(vm, objects.Instance(owner, type(owner.value)), "__getattr__")
+        found.otherwise = None if answers is None else Call(answers, [Constant(name)])
+    return found
+
+
 def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Found:
     value = owner.value
     if _is_module(owner):
         return _of_module(vm, value, name, value.__name__)
     if issubclass(type(value), type):
-        return objects.find_in_class(vm, owner, name)
+        return _of_class(vm, owner, name)
     from .interpreter.fold import is_plain, wrapped
 
     if not is_plain(value):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 import collections.abc
+import enum
 import functools
 
 import pytest
@@ -200,3 +201,50 @@ def test_a_class_made_inside_is_a_clear_break():
     with record() as trace:
         assert compiled(x4()).tolist() == (x4() * 2).tolist()
     assert [event.break_id for event in trace.of(GraphBreak)] == ["build-class"]
+
+
+class GivesUp:
+    def __get__(self, instance, owner):
+        if instance is None:
+            raise AttributeError("asked of the class")
+        return 1
+
+
+class Answering(type):
+    def __getattr__(cls, name):
+        return f"no {name}"
+
+
+class Answered(metaclass=Answering):
+    given_up = GivesUp()
+
+
+class Silent:
+    given_up = GivesUp()
+
+
+class Tone(enum.Enum):
+    LOW = 1
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: (x * 2, Answered.given_up, Answered().given_up),
+        lambda x: (x * 2, hasattr(Answered, "given_up"), getattr(Answered, "given_up", 4)),
+        lambda x: (x * 2, hasattr(Silent, "given_up"), getattr(Silent, "given_up", 4)),
+        lambda x: (x * 2, hasattr(Tone, "value"), getattr(Tone, "name", 4)),
+    ],
+)
+def test_a_metaclass_answers_where_a_descriptor_gives_up(function):
+    check(function, x4())
+
+
+def test_what_an_enum_says_of_a_members_attribute():
+    def f(x):
+        try:
+            return x, Tone.value
+        except AttributeError as error:
+            return x * 2, str(error)
+
+    check(f, x4())

@@ -261,3 +261,20 @@ def test_a_block_refuses_to_decorate_a_generator():
         return torch.no_grad()(items)
 
     check(refused, x4())
+
+
+class Callable:
+    def __call__(self, x):
+        return x * 3
+
+
+@pytest.mark.parametrize("function", [PAIR, x4(), Typed, Callable(), object(), {}, "text", len])
+def test_a_partial_is_of_what_can_be_called(function):
+    def f(x):
+        try:
+            made = functools.partial(function, x)
+        except TypeError as error:
+            return x * 2, str(error)
+        return x * 2, made.args, callable(function)
+
+    check(f, x4())

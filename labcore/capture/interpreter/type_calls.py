@@ -20,7 +20,6 @@ from ..variables import (
     Constant,
     FunctionVariable,
     IdVariable,
-    MethodVariable,
     SliceVariable,
     TupleVariable,
     Variable,
@@ -30,7 +29,7 @@ from .core import Interpreter
 from .fold import python_value
 from .identity import same
 from .polyfilled import inlined
-from .type_of import type_of as type_of
+from .type_of import is_callable, type_of as type_of
 
 STDLIB = sys.stdlib_module_names
 
@@ -104,10 +103,7 @@ def _issubclass(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Var
 
 @rule(callable)
 def _callable(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable:
-    value = vm.look(args[0])
-    if isinstance(value, (FunctionVariable, MethodVariable)):
-        return Constant(True)
-    return Constant(vm.classes.entry(type_of(vm, value), "__call__") is not None)
+    return Constant(is_callable(vm, args[0]))
 
 
 def _name(vm: Interpreter, variable: Variable) -> str:

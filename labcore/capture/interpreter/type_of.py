@@ -1,4 +1,4 @@
-"""type(value) of a variable."""
+"""type(value) and callable(value) of a variable."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ..variables import (
     FunctionVariable,
     GeneratorVariable,
     ListVariable,
+    MethodVariable,
     ObjectVariable,
     SetVariable,
     SliceVariable,
@@ -50,3 +51,11 @@ def type_of(vm: Interpreter, variable: Variable) -> type:
     if type(value) not in _MADE_INSIDE:
         raise Break("operation", what=f"type of a {value.kind}")
     return _MADE_INSIDE[type(value)]
+
+
+def is_callable(vm: Interpreter, variable: Variable) -> bool:
+    """callable(value)."""
+    value = vm.look(variable)
+    if isinstance(value, (FunctionVariable, MethodVariable)):
+        return True
+    return vm.classes.entry(type_of(vm, value), "__call__") is not None

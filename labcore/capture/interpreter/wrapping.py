@@ -35,6 +35,7 @@ from .core import Interpreter
 from .fold import is_plain, python_value
 from .identity import same
 from .rules import Args, rule
+from .type_of import is_callable
 
 PARTS = ("func", "args", "keywords")
 ASSIGNED, UPDATED = functools.WRAPPER_ASSIGNMENTS, functools.WRAPPER_UPDATES
@@ -59,9 +60,8 @@ def _partial(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variab
         if set(function.attributes) <= {*PARTS} and not vars(function.value or _EMPTY):
             function, first, others = parts_of(vm, function)
             given, keywords = [*first, *given], {**others, **keywords}
-    if isinstance(function, (Constant, TupleVariable, ListVariable, DictVariable)):
-        if not callable(getattr(function, "value", None)):
-            raise WouldRaise(TypeError("the first argument must be callable"))
+    if not is_callable(vm, function):
+        raise WouldRaise(TypeError("the first argument must be callable"), exact=True)
     made = ObjectVariable(functools.partial)
     parts = function, TupleVariable(given), DictVariable({**keywords})
     made.attributes.update(zip(PARTS, parts))
