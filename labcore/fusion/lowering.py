@@ -54,6 +54,7 @@ class Lowering:
         self.graph, self.fuse, self.options = graph, fuse, options
         self.program = Program(seen=graph.values_seen)
         self.values: dict[GraphNode, Any] = {}
+        self.holders: dict[Value, list[GraphNode]] = {}  # value -> the nodes that are it
         self.outputs = {n for n in graph.outputs if isinstance(n, GraphNode)}
         self.names = {n.name for n in graph.nodes}
         # (producer, reader) -> bytes of the loads that the reader does not make
@@ -107,6 +108,8 @@ class Lowering:
             if why is not None:
                 value = self.realize(value, node.name, why, self.role)
         self.values[node] = value
+        if isinstance(value, Value):
+            self.holders.setdefault(value, []).append(node)
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Value:
         """What an operator means here."""
@@ -194,9 +197,9 @@ class Lowering:
             value, out, like=self._order_of(value), origin=realize.origins(value, last),
             title=name, why=why), value)
         leaf = Leaf(value.meta, out)
-        for node, known in self.values.items():
-            if known is value:
-                self.values[node] = leaf
+        for node in self.holders.get(value, ()):
+            self.values[node] = leaf
+        self.holders[leaf] = self.holders.pop(value, [])
         return leaf
 
     def add(self, loops: Loops, value: Value) -> None:
@@ -218,9 +221,8 @@ class Lowering:
         """The value in memory."""
         if isinstance(value, Leaf) and value.buffer is not None:
             return value
-        name = next(
-            (n.name for n, v in self.values.items() if v is value), f"{self.node.name}_input"
-        )
+        known = self.holders.get(value)
+        name = known[0].name if known else f"{self.node.name}_input"
         return self.realize(value, name, why)
 
     def kept_if_dear(self, value: Value) -> Value:
@@ -247,7 +249,7 @@ class Lowering:
         reads it: nobody sees what is written into it."""
         if not isinstance(value, Leaf) or value.buffer is None or not value.whole:
             return None
-        names = {n for n, known in self.values.items() if known is value}
+        names = set(self.holders.get(value, ()))
         users = {user for n in names for user in n.users} - names
         made = value.buffer.name in {loops.out.name for loops in self.program.loops}
         alone = made and value.buffer.role == "temp" and users == {self.node}
@@ -294,15 +296,17 @@ class Lowering:
     def _decisions(self) -> Iterator[Verdict]:
         """The verdicts on what was inlined, now that it is known what has a buffer nevertheless."""
         stored = {step.title for step in self.program.steps}
+        first_reader: dict[GraphNode, GraphNode] = {}
+        for producer, reader in self.inlined:
+            first_reader.setdefault(producer, reader)
         for (producer, reader), loads in self.inlined.items():
             saved, detail = loads, f"{reader} computes {producer} itself instead of loading it"
             if producer.name in stored:
                 detail += "; it is stored for others."
             else:
                 detail += f": the value stays in a register, and {producer} needs no buffer."
-                first_reader = next(r for p, r in self.inlined if p is producer)
                 assert producer.meta is not None
-                saved += producer.meta.nbytes if reader is first_reader else 0
+                saved += producer.meta.nbytes if reader is first_reader[producer] else 0
             yield Verdict(producer.name, reader.name, True, "producer and consumer", detail,
                           Expr.of(saved))
 

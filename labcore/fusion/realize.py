@@ -192,5 +192,7 @@ def _memory_order(axes: list[int], strides: Sequence[int]) -> list[int]:
 def origins(value: Value, last: GraphNode) -> tuple[GraphNode, ...]:
     """The graph nodes computed on the way to `value`, in graph order, `last` at the end."""
     found = {c.node for c in value.computed()} - {last}
+    if len(found) < 2:
+        return (*found, last)
     place = {n: k for k, n in enumerate(last.graph.nodes)}
     return (*sorted(found, key=place.__getitem__), last)
