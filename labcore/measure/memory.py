@@ -65,7 +65,8 @@ class _CountingOps:
 
 
 def _memory(array: np.ndarray) -> np.ndarray:
-    """The array that has the memory, of an array that looks into it."""
-    while isinstance(array.base, np.ndarray):
+    """The array that has the memory of one that looks into it; of a large one, which looks into a
+    block of bytes that outlives it, the array itself."""
+    while isinstance(array.base, np.ndarray) and array.base.dtype == array.dtype:
         array = array.base
     return array
