@@ -28,7 +28,7 @@ from ._graphs import Fused, renamed
 Json = dict[str, Any]
 MOST_TURNS = 16  # of a loop whose values are shipped
 MOST_RUNS = 50_000  # questions that interpreting everything may ask
-MARKS = {"load": "read", "store": "write", "reduce": "write"}
+MARKS = {"load": "read", **dict.fromkeys(("store", "reduce", "scan", "scatter"), "write")}
 
 
 def bodies_of(fused: Fused) -> Json:
@@ -218,16 +218,15 @@ def _count(nest: Nest, values: Values) -> Json:
 
 def _turn(handler: Interpreter, args: tuple[Any, ...]) -> tuple[Nest, dict[str, Any], str, Any]:
     """In which turn of which nest a question is asked, and the partial result it leaves."""
-    env = {var: handler.env.get(var) for var, _, _ in handler.nest.loops}
-    return handler.nest, env, handler.part, _partial(handler, args)
+    return handler.nest, dict(handler.env), handler.part, _partial(handler, args)
 
 
 def _partial(handler: Interpreter, args: tuple[Any, ...]) -> Any:
-    """What a reduction has come to; None for any other question."""
+    """What a reduction, or what is written in turns, has come to; None for any other question."""
     if len(args) != 4 or not isinstance(args[1], Expr):
         return None
     buffer, at, _, _ = args
-    if handler.part == "rowred":
+    if (buffer, at) in handler.in_hand:
         return handler.in_hand[buffer, at].value
     cells = handler.memory[handler.nest.storage(buffer)]
     return list(cells)[at.value(handler.env)]
@@ -246,7 +245,9 @@ def _interpret(nest: Nest, spoken: list[Heard], count: int) -> Json:
 def _turns_of(nest: Nest, spoken: list[Heard]) -> Iterable[tuple[str, list[Heard]]]:
     """(where, what was asked there): of a row's statements all, of its inner loop one turn."""
     outer, inner = ([var for var, _ in loops] for loops in (nest.outer_loops, nest.inner_loops))
-    place: Callable[[Heard, list[str]], tuple] = lambda h, names: tuple(h.seen[1][v] for v in names)
+    place: Callable[[Heard, list[str]], tuple] = lambda h, names: tuple(
+        h.seen[1].get(var) for var in names
+    )
     inside = [h for h in spoken if h.seen[2] != "row"]
     where = dict.fromkeys((place(h, outer), place(h, inner)) for h in inside)
     if not where:

@@ -92,7 +92,7 @@ class _Tourist(Interpreter):
         self.kept: dict[str, Any] = {}  # those that the next turn of the row has as well
         self.base: dict[str, Any] = {}
         self.fresh: list[Json] = []
-        self.adding = False
+        self.answering = False
 
     # ---- questions ----
 
@@ -121,7 +121,7 @@ class _Tourist(Interpreter):
         return found
 
     def op(self, name: str, *args: Number) -> Number:
-        if self.adding:  # part of an answer, and no question
+        if self.answering:  # part of an answer, and no question
             return super().op(name, *args)
         self._ask()
         return self._answer(super().op(name, *args))
@@ -153,7 +153,8 @@ class _Tourist(Interpreter):
         return found
 
     def store(self, buffer: str, at: Expr, value: Number) -> None:
-        self._ask()
+        if not self.answering:
+            self._ask()
         self.body[self.at]["dtype"] = value.dtype.name
         super().store(buffer, at, value)
 
@@ -167,11 +168,17 @@ class _Tourist(Interpreter):
         self._know(number(total, value.dtype), not inside, buffer)
 
     def scatter(self, buffer: str, at: Expr, value: Number, add: bool) -> None:
+        self._composed("scatter", buffer, at, value, add)
+
+    def scan(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
+        self._composed("scan", buffer, at, kind, value)
+
+    def _composed(self, word: str, *args: Any) -> None:
+        """A question that the interpreter answers by way of others."""
         self._ask()
-        self.body[self.at]["dtype"] = value.dtype.name
-        self.adding = True
-        super().scatter(buffer, at, value, add)
-        self.adding = False
+        self.answering = True
+        getattr(super(), word)(*args)
+        self.answering = False
 
     # ---- accesses ----
 
@@ -181,7 +188,7 @@ class _Tourist(Interpreter):
 
     def _write(self, buffer: str, at: Expr, value: Any) -> None:
         super()._write(buffer, at, value)
-        if buffer in self.folds:  # a row is complete
+        if buffer in self.folds:  # a row is complete, or one more of a scan
             self.at = self.folds[buffer]
             self.known[buffer] = number(value, self.nest.buffers_by_name[buffer].dtype)
         self._step("write", buffer, at.value(self.env), self.body[self.at]["reg"])
@@ -267,7 +274,7 @@ def _statement(question: Question) -> Json:
         told |= {"buf": args[0], "index": args[1]}
     elif word in ("store", "scatter"):
         told |= {"op": "store", "buf": args[0], "index": args[1], "reg": args[2]}
-    elif word == "reduce":
+    elif word in ("reduce", "scan"):
         told |= {"op": "fold", "reg": args[0], "kind": args[2], "args": [args[3]],
                  "buf": args[0], "index": args[1]}
     elif word == "constant":

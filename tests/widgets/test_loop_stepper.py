@@ -104,6 +104,15 @@ def test_a_line_is_there_with_the_question_that_made_it():
     assert asked[lines["sum sum <- tmp3"]].startswith('ops.reduce("sum"')
 
 
+def test_what_is_read_and_written_where_other_values_say():
+    place = torch.tensor([1, 0, 1])
+    read = LoopStepper(lambda x, i: x.index_select(0, i) * 2, X, place)
+    assert "x[7] = 3" in str(read.shown) and "ops.place" in repr(read)
+    written = LoopStepper(lambda x, i: x.index_add(0, i, torch.ones(3, 4)), X, place)
+    bodies = [body for body in written.trace["after"] if "scatter" in str(body.get("questions"))]
+    assert bodies and "writes index_add[" in str([result_of(h, -1) for h in bodies[0]["handlers"]])
+
+
 def test_external_calls_have_no_body():
     widget = LoopStepper(lambda x: torch.relu(x @ x + 1), torch.ones(2, 2))
     first, second = widget.trace["after"]

@@ -86,7 +86,8 @@ export function resultOf(handler, done, words) {
 
 // ---- the sentences ------------------------------------------------------------------------------
 
-const PLAIN = ["load", "store", "reduce", "constant", "to_dtype", "index"];
+const ACCESSES = ["load", "store", "reduce", "scan", "scatter"];
+const PLAIN = [...ACCESSES, "constant", "to_dtype", "index", "place"];
 
 /** "load `x` at `i0`" */
 export function askOf({ word, args }, words) {
@@ -105,7 +106,7 @@ const EFFECTS = {
     return words(step.note === "heavy" ? "ls_did_heavy" : "ls_did_operation");
   },
   count(step, question, words, body) {
-    const access = ["load", "store", "reduce"].includes(question.word);
+    const access = ACCESSES.includes(question.word);
     if (!step.adds.length) return words(access ? "ls_did_in_hand" : "ls_did_no_access");
     const told = step.adds.map(({ table, n, buf }) =>
       words("ls_ledger", { n, table: words(`ls_${table}`), buf: `\`${buf}\`` }),

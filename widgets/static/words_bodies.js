@@ -54,6 +54,12 @@ export const BODIES_WORDS = {
   ls_ask_load: ["load `{a}` at `{b}`", "读 `{a}` 的 `{b}` 处"],
   ls_ask_store: ["store `{c}` in `{a}` at `{b}`", "把 `{c}` 写到 `{a}` 的 `{b}` 处"],
   ls_ask_reduce: ["take `{d}` into the {c} of `{a}` at `{b}`", "把 `{d}` 并入 `{a}` 的 `{b}` 处的 {c}"],
+  ls_ask_scan: [
+    "take `{d}` into the running {c}, and store that in `{a}` at `{b}`",
+    "把 `{d}` 并入累计的 {c}，并写到 `{a}` 的 `{b}` 处",
+  ],
+  ls_ask_scatter: ["write `{c}` to `{a}` at the place `{b}`", "把 `{c}` 写到 `{a}` 的 `{b}` 这一处"],
+  ls_ask_place: ["take `{b}` for an index, called `{a}`", "把 `{b}` 当作下标，名叫 `{a}`"],
   ls_ask_constant: ["give the constant `{a}` as `{b}`", "给出常量 `{a}`，类型 `{b}`"],
   ls_ask_to_dtype: ["turn `{a}` into `{b}`", "把 `{a}` 变成 `{b}`"],
   ls_ask_index: ["give the index `{a}` as `{b}`", "给出下标 `{a}`，类型 `{b}`"],
