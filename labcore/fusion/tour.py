@@ -45,6 +45,12 @@ def tour(schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any]
         return guide
 
     done = run(schedule, inputs, constants, begin)
+    memory = {
+        name: [number(value, buffer.dtype) for value in list(done.memory[buffer.storage])]
+        for name, buffer in schedule.buffers.items()
+    }
+    for step in steps:  # one that was written over has what it had
+        memory[step["buf"]][step["cell"]] = step["value"]
     return {
         "passes": [
             passes[k]
@@ -53,10 +59,7 @@ def tour(schedule: Schedule, inputs: Sequence[Any], constants: Mapping[str, Any]
             for k, step in enumerate(schedule.steps)
         ],
         "steps": steps,
-        "memory": {
-            name: [number(value, buffer.dtype) for value in list(done.memory[buffer.storage])]
-            for name, buffer in schedule.buffers.items()
-        },
+        "memory": memory,
     }
 
 

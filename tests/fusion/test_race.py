@@ -172,6 +172,14 @@ def test_a_call_is_a_pass_without_statements():
     assert [line["op"] for line in second["body"]] == ["load", "relu", "store"]
 
 
+def test_a_buffer_that_is_written_over_keeps_what_it_had():
+    function, metas = OTHERS["matmul"]
+    plan = race_plan(graph_of(function, *metas), [np.array([[1, -2], [0, 1]], np.float32)])
+    for lane in plan["lanes"]:
+        assert lane["memory"]["matmul"] == [1, -4, 0, 1]
+        assert lane["memory"]["relu"] == [1, 0, 0, 1]
+
+
 def test_statements_stand_in_their_loops():
     function, metas = OTHERS["softmax"]
     plan = race_plan(graph_of(function, *metas), [np.ones((2, 4), np.float32)])

@@ -228,7 +228,8 @@ function paintCells(lane, { now, f, marks, cells }, move) {
     const { buffer, i } = cell;
     const here = now && f > 0 && now.buf === buffer.name && now.cell === i;
     const landed = here && now.kind === "write" && move >= 1 ? now.value : cells[key];
-    const value = buffer.role === "input" ? lane.initial[buffer.name][i] : landed;
+    const seen = landed ?? (here && now.kind === "read" ? now.value : undefined);
+    const value = buffer.role === "input" ? lane.initial[buffer.name][i] : seen;
     put(cell.box, { "data-now": here ? now.kind : null });
     text(cell.value, geo.cell >= 24 ? show(value, room, buffer.dtype) : "");
     paintPips(cell, marks[key] ?? [], geo);

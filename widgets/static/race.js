@@ -102,7 +102,8 @@ export function stateAt(steps, p) {
   for (const step of steps.slice(0, count)) {
     const key = `${step.buf}:${step.cell}`;
     (marks[key] ??= []).push(step.kind);
-    if (step.kind === "write") cells[key] = step.value;
+    // What a call of a library made is seen when it is read.
+    cells[key] = step.kind === "write" ? step.value : (cells[key] ?? step.value);
   }
   const done = count === steps.length;
   const f = done ? 0 : Math.max(0, p - count);
