@@ -112,3 +112,16 @@ def test_without_a_kernel_the_switch_works_and_editing_says_why_not(
     widget.part("dynamic-dynamic").check()
     widget.press("End")
     widget.expect_counters(3, 1, 0, 1)
+
+
+@pytest.mark.parametrize("motion", ["reduce"])
+def test_two_on_a_page_have_each_its_own_switch(open_cells: Open, motion: str) -> None:
+    book = open_cells(THEATER, "VariantTheater(block, 4, 8, dynamic=None)")
+    book.run_all()
+    first, second = (book.widget("variant_theater", n) for n in (0, 1))
+    expect(first.part("dynamic-static")).to_be_checked()
+    expect(second.part("dynamic-automatic")).to_be_checked()
+    second.part("dynamic-dynamic").check()
+    expect(first.part("dynamic-static")).to_be_checked()
+    second.root.get_by_text("sizes of the calls").click()  # a label leads to its own field
+    expect(second.part("sizes")).to_be_focused()

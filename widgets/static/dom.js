@@ -17,6 +17,12 @@ export const h = (tag, attrs = {}, ...kids) => build(document.createElement(tag)
 export const s = (tag, attrs = {}, ...kids) =>
   build(document.createElementNS(NS, tag), attrs, kids);
 
+const copy = Math.random().toString(36).slice(2, 10);
+let serial = 0;
+/** A name for a radio group, or an id, that nothing else on the page has. A counter alone would not
+ *  do: each widget brings its own copy of this module. */
+export const unique = (name) => `${name}-${copy}-${serial++}`;
+
 export const clamp = (x, low = 0, high = 1) => Math.max(low, Math.min(high, x));
 export const lerp = (a, b, t) => a + (b - a) * t;
 /** Progress of t inside [a, b], clamped: stages one beat into "move", then "change". */

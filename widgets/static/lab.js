@@ -2,7 +2,7 @@
 // controls. A widget is: trace (JSON) -> state(trace, p) (pure) -> paint(state). See player.js for
 // `p`.
 
-import { h, lerp, own, put, spot, text } from "./dom.js";
+import { h, lerp, own, put, spot, text, unique } from "./dom.js";
 import { tongue } from "./words.js";
 
 /** Title and claim, tools, the sentence, the stage, the bar, the legend, one live region. `name` is
@@ -74,7 +74,7 @@ export function counters(ui, words, names) {
 
 /** One of few: a segmented radio group of [id, name]; `show` sets it from outside. */
 export function segmented(id, label, options, value, pick) {
-  const name = `lab-${id}-${serial++}`;
+  const name = unique(`lab-${id}`);
   const inputs = options.map(([key]) =>
     own(
       h("input", {
@@ -92,8 +92,6 @@ export function segmented(id, label, options, value, pick) {
   const root = h("fieldset", { class: "lab-seg" }, h("legend", { class: "lab-sr" }, label), labels);
   return { root, show };
 }
-
-let serial = 0;
 
 /** A range input with its name and value; `show` sets it from outside. */
 export function slider(id, label, min, max, value, pick) {

@@ -1,7 +1,7 @@
 // What SaveOrRecompute says of one value, and of all that are saved or computed again.
 // In: a view {trace, answers, choice, cut, picked}.  Out: elements; choices are told by name.
 
-import { h, own } from "./dom.js";
+import { h, own, unique } from "./dom.js";
 import { alternatives, size, told } from "./save.js";
 
 const LISTED = 8; // names in a list; the picture has them all
@@ -25,7 +25,7 @@ function facts(node, words) {
 /** The three ways of treating a value, each with what it would come to. */
 function ways(node, view, words, force) {
   const found = alternatives(view.trace, view.answers, view.choice, node.name);
-  const group = `sr-force-${serial++}`; // another widget's choices are none of this one's
+  const group = unique("sr-force");
   const now = view.choice.forced[node.name] ?? "free";
   const rows = ["free", "save", "again"].map((way) => {
     const cut = found[way];
@@ -50,8 +50,6 @@ function ways(node, view, words, force) {
   const label = words("force", { name: node.text });
   return h("fieldset", { class: "sr-ways" }, h("legend", { class: "lab-sr" }, label), rows);
 }
-
-let serial = 0;
 
 function refusal(view, name, way) {
   if (way === "free") return null;

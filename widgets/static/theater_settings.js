@@ -3,7 +3,7 @@
 // and limit are run by the compiler, so they ask the kernel.
 // In: the model, its trace {limit, sizes, plays}.  Out: `makeSettings`, elements and a painter.
 
-import { h, own, put, text } from "./dom.js";
+import { h, own, put, text, unique } from "./dom.js";
 import { COUNTS } from "./theater.js";
 import { counters, slider } from "./lab.js";
 
@@ -81,7 +81,7 @@ function makeBoard(model, words, now) {
       // without a kernel nobody has to know
     }
   };
-  const group = `vt-dynamic-${serial++}`;
+  const group = unique("vt-dynamic");
   const rows = Object.keys(SETTINGS).map((id) => {
     const input = own(
       h("input", {
@@ -128,10 +128,8 @@ function makeBoard(model, words, now) {
   return { root, paint };
 }
 
-let serial = 0;
-
 function makeSizes(sizes, send, note, words) {
-  const id = `vt-sizes-${serial++}`;
+  const id = unique("vt-sizes");
   const input = own(
     h("input", {
       id,

@@ -3,7 +3,7 @@
 // theater.js reads), dynamic, sizes, recompile_limit, beat, language.  The pure half is theater.js,
 // what can be set is theater_settings.js; this file is the picture.
 
-import { h, own, put, s, text } from "./dom.js";
+import { h, own, put, s, text, unique } from "./dom.js";
 import { excerpt, frame, widget } from "./lab.js";
 import { player } from "./player.js";
 import { paintLegs, paintToken } from "./roads.js";
@@ -198,8 +198,6 @@ function fitCards(set, trace, words) {
   set.slots.style.setProperty("--h", `${Math.ceil(height)}px`);
 }
 
-let serial = 0;
-
 const LEGEND = { call: "key_call", ok: "key_holds", fail: "key_fails", live: "key_variant" };
 const [WIDE, NARROW] = [1080, 480]; // three cards are in view, two, or one
 
@@ -231,7 +229,7 @@ function build({ model, el, signal, words }, before) {
     play.paint();
   };
   const parts = furnish(ui, trace, limit, tickets, words, refit);
-  const set = { ...parts, headId: `vt-head-${serial++}`, visible: 2 };
+  const set = { ...parts, headId: unique("vt-head"), visible: 2 };
   const settings = makeSettings(ui, model, el, words, name);
   play = player(ui, {
     words,
