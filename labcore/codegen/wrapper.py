@@ -185,7 +185,7 @@ class _Wrapper:
         if life is None:
             return  # an input, overwritten
         old, how = self.holders.get(place), "in place"
-        if old is None and life.reuses:
+        if old is None and life.reuses:  # the first of those that lie there
             old, how = self.holders[life.reuses], "used again"
         self.holders[place] = self.name(buffer)
         if old is None:

@@ -105,10 +105,11 @@ def planned(phase: str, schedule: Schedule, plan: MemoryPlan) -> trace.MemoryPla
     for life in plan.lives.values():
         root[life.place] = root.get(life.reuses, life.place)
         ends = [*list(life.buffers.values())[1:], life.last]
+        how = "used again" if life.reuses else "new"
         for (buffer, first), last in zip(life.buffers.items(), ends):
-            how = "in place" if buffer != life.place else "used again" if life.reuses else "new"
             nbytes = life.nbytes.value(numbers)
             lives.append(trace.LifeRecord(buffer, nbytes, first, last, root[life.place], how))
+            how = "in place"  # those after the first
     live = [nbytes.value(numbers) for nbytes in plan.live]
     made = sum(life.nbytes for life in lives)
     return trace.MemoryPlanned(phase, lives, live, max(live, default=0), made)
