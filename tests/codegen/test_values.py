@@ -13,7 +13,7 @@ from labcore import dtypes, ops
 from labcore.codegen import compile_graph
 from labcore.tensor import empty_strided
 
-from .graphs import arrays, as_python, eagerly, meta, traced
+from .graphs import arrays, as_python, eagerly, filled, meta, traced
 
 EDGES = {
     "f": [
@@ -223,3 +223,17 @@ def test_inputs_of_any_layout():
         for got, want in zip(call([view]), function(view)):
             np.testing.assert_array_equal(got.array, want.array)
             assert got.stride() == want.stride()
+
+
+def test_what_is_written_into_a_copy_stays_where_the_copy_is():
+    """The copy may lie in memory that is used again; the parts go into the copy."""
+
+    def program(x):
+        y = ops.exp(x)
+        row = ops.mul(ops.slice(y, 0, 1, 2), 2)
+        y = ops.index_add(y, 0, ops.zeros((1,), dtypes.int64), row)
+        return (ops.slice_scatter(y, ops.slice(y, 0, 0, 1), 0, 1, 2),)
+
+    x = filled(meta(2, 3))
+    (got,) = compile_graph(traced(program, x.meta), "inference")([x])
+    np.testing.assert_allclose(got.array, program(x)[0].array, rtol=1e-6)
