@@ -6,6 +6,7 @@ nothing; there the slopes on both sides differ.
 """
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +68,14 @@ def gradients(run: Any, inputs: list[Any], places: list[int]) -> list[np.ndarray
     return [
         np.zeros(tuple(t.shape)) if t.grad is None else t.grad.numpy().copy() for t in inputs
     ]
+
+
+@pytest.fixture(autouse=True)
+def in_double_precision() -> Iterator[None]:
+    """What a truth value plus 1.0 is, too: differences in single precision tell nothing."""
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)
 
 
 def check(program: Program, compilers: list[tuple[Any, AutodiffOptions]], seed: int) -> None:
