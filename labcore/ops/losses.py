@@ -212,7 +212,10 @@ def nll_loss(
     loss = ops.sum(ops.where(hit, loss, 0.0), axis)
     if reduction != "mean":
         return _reduced(loss, reduction)
-    shares = ops.to(hit, meta.dtype) if weight is None else ops.where(hit, weight, 0.0)
+    if weight is None:  # each target counts once
+        shares = ops.to(ops.ne(target, ignore_index), meta.dtype)
+    else:
+        shares = ops.where(hit, weight, 0.0)
     return ops.div(ops.sum(loss), ops.sum(shares))
 
 
