@@ -128,6 +128,9 @@ class Exit(Filling):
         if self.memory.made_unrecorded(node) and name not in self._unrecorded:
             self._unrecorded.add(name)
             self.first.append(f"unrecord({name})")
+        if self.memory.made_recorded(node) and name not in self._unrecorded:
+            self._unrecorded.add(name)
+            self.first.append(f"record_view({name}, {self.memory.base_home(node)})")
         detached = self.memory.own_history(node)
         if detached is not None and detached not in self._counted:
             self._counted.add(detached)

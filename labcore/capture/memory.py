@@ -50,6 +50,7 @@ class Memory:
         self.first_recorded: int | None = None  # the first step that gave an input one
         self.tape_saw: set[Node] = set()  # bases written while recording
         self.unrecorded: dict[Node, int] = {}  # views made under no_grad, and at which step
+        self.views_recorded: set[Node] = set()  # where the region has left the no_grad it began in
         self.twins: dict[Node, tuple[TensorVariable, Node]] = {}  # inputs: others when detached
         self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
         self._views: dict[tuple[Node, Node, Node], Node] = {}
@@ -95,6 +96,21 @@ class Memory:
             assert source is not None
             view = source
         return view if view in self.unrecorded else None
+
+    def base_home(self, node: Node) -> str | None:
+        """Where the base of a view is, if it is an input."""
+        base = base_of(node)
+        return self.home(base) if base.op == "placeholder" else None
+
+    def made_recorded(self, node: Node) -> bool:
+        """Was the tensor made a view where views are recorded, though the region began where they
+        are not?"""
+        base, view = base_of(node), node
+        while view is not base and view in self.views_recorded:
+            source = view_source(view)
+            assert source is not None
+            view = source
+        return view is base and node is not base
 
     def _seen_through(self, node: Node, base: Node, now: Node) -> Node:
         """The view `node`, of `now` instead of `base`."""

@@ -168,6 +168,8 @@ class CaptureTracer(Tracer):
         if op.kind == "view" and self.modes.entry["grad"] and not mode.grad:
             self.memory.unrecorded[node] = self.step
             return False
+        if op.kind == "view" and mode.grad and not self.modes.entry["grad"]:
+            self.memory.views_recorded.add(node)
         if not inputs or not floating or op.kind in UNRECORDED:
             return False
         if op.opaque or mode.grad:

@@ -72,6 +72,13 @@ def unrecord(view: Tensor) -> None:
         view.grad_fn, view._view = None, (view._view[0], False)
 
 
+def record_view(view: Tensor, base: Tensor | None) -> None:
+    """The view was made where views are recorded, of what the region made or of this input."""
+    if view._base is not None:
+        recorded = base is None or base._base is None or base._view[1]
+        view._view = (view._view[0], recorded)
+
+
 # ---- when it is right ---------------------------------------------------------------------------
 
 

@@ -33,6 +33,7 @@ from .overwriting import (
     finish,
     overwrite,
     overwrite_recorded,
+    record_view,
     unrecord,
     written,
 )
@@ -54,6 +55,7 @@ RESERVED = {
     "overwrite": overwrite,
     "overwrite_recorded": overwrite_recorded,
     "written": written,
+    "record_view": record_view,
     "unrecord": unrecord,
     "apart": apart,
     "dtypes": dtypes,

@@ -178,3 +178,23 @@ def test_many_random_programs(block):
         if seed % 10 == 0:
             check(generate(seed), "inductor")
     assert whole > 20
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_a_view_made_where_grad_is_enabled_again(backend):
+    """The region begins under no_grad; the tape must still take writes to its views."""
+
+    def function(x):
+        with torch.enable_grad():
+            of_input, of_result = x[0], (x * 1)[1]
+        return of_input, of_result, x[1]
+
+    compiled = lab_compile(function, backend=backend)
+    with torch.no_grad():
+        views = compiled(torch.ones(2, 3))
+    k = torch.tensor(2.0, requires_grad=True)
+    for view in views[:2]:
+        view.mul_(k)
+        assert view.requires_grad
+    with pytest.raises(RuntimeError, match="created in no_grad mode"):
+        views[2].mul_(k)
