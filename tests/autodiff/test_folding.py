@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import labcore as torch
 from labcore import dtypes, ops, trace
 from labcore.autodiff.folding import fold_constants
 from labcore.autodiff.simplify import simplify
@@ -90,3 +91,9 @@ def test_folding_is_told():
         "became mul_1 = torch.mul(x, 2.0)",
         "a\n    tensor full of one number is as good as the number",
     ]
+
+
+def test_a_factor_that_is_a_number_of_the_caller_stays_behind_the_tensor():
+    """A symbol is no tensor: an operator's first operand has to be one."""
+    compiled = torch.compile(lambda n: torch.tensor(2.0) * n, backend="aot_eager")
+    assert [compiled(n).item() for n in (1, 2, 3, 4)] == [2, 4, 6, 8]
