@@ -204,3 +204,38 @@ def cheaper(price, fused, stored):
 )
 def test_materialise(fn, word):
     assert word in repr(course.materialise(fn))
+
+
+@pytest.mark.parametrize(
+    ("options", "word"),
+    [
+        ({}, PASSED),
+        ({"materialize": True}, PASSED),
+        ({"materialize": False}, "tanh is computed 64 times for each element"),
+        ({"max_nodes": 1, "materialize": False}, "something forbids to store it"),
+        ({"materialise": True}, "unexpected keyword argument"),
+        ("fast", "a dict of options"),
+        (..., "Not begun"),
+    ],
+)
+def test_cheap_gate(options, word):
+    assert word in repr(course.cheap_gate(options))
+
+
+def by_hand(h, w):
+    return (h[:, :, None] * w[None]).sum(1).relu()
+
+
+@pytest.mark.parametrize(
+    ("fn", "word"),
+    [
+        (lambda h, w: (h @ w).relu(), PASSED),
+        (by_hand, "a loop that no library knows"),
+        (lambda h, w: h @ w, "equal to relu(h @ w): expected True, found False"),
+        (lambda h, w: ((h * 2).relu() * 0 + h @ w).relu(), PASSED),
+        (lambda h, w: h.sum(), "a tensor of 64 x 64"),
+        (lambda h, w: ..., "Not begun"),
+    ],
+)
+def test_product(fn, word):
+    assert word in repr(course.product(fn))

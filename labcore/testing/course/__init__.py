@@ -14,6 +14,7 @@
     lesson08b.py  a training loop
     lesson09.py   three loop bodies, a handler that counts
     lesson10.py   memory used again, which loops may be one, what to store
+    clinic_c.py   a kernel that computes too much, a library that was pushed out
     clinic_a.py   a type that is another one each time, a day that gets slower
     clinic_b.py   a network that is left for Python in every layer
     facts.py      what the compiler did with some calls
@@ -28,6 +29,7 @@ student's error is a fact like any other: a fresh notebook runs from top to bott
 """
 from .clinic_a import calm_day as calm_day, one_type as one_type
 from .clinic_b import whole_network as whole_network
+from .clinic_c import cheap_gate as cheap_gate, product as product
 from .lesson00 import lazy as lazy, same as same, three_passes as three_passes
 from .lesson01 import (
     FakeClock as FakeClock,
