@@ -14,9 +14,9 @@
     lesson08b.py  a training loop
     lesson09.py   three loop bodies, a handler that counts
     lesson10.py   memory used again, which loops may be one, what to store
-    clinic_c.py   a kernel that computes too much, a library that was pushed out
     clinic_a.py   a type that is another one each time, a day that gets slower
     clinic_b.py   a network that is left for Python in every layer
+    clinic_c.py   a kernel that computes too much, a library that was pushed out
     facts.py      what the compiler did with some calls
     operators.py  which operators a function calls, run eagerly
 
