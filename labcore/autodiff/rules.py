@@ -20,7 +20,7 @@ from .joint import Joint, Parts
 LONGEST_CHAIN = 100  # operators computed again in a row, as in PyTorch
 
 # What becomes part of whatever loop reads it, so that computing it again moves no memory.
-CHEAP = frozenset(("pointwise", "factory", "view", "detach"))
+CHEAP = frozenset(("pointwise", "factory", "view", "detach", "copy"))
 
 
 @dataclass(frozen=True)

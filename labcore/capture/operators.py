@@ -13,7 +13,7 @@ Dynamo runs operators on FakeTensors, with the same effect.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
@@ -33,6 +33,7 @@ from .memory import Memory
 from .modes import Modes
 from .numbers import lifted
 from .overwriting import Shared, shared_node
+from .refusals import refuse_overlap
 from .skipping import is_skipped
 from .traced import Traced
 from .variables import (
@@ -72,6 +73,11 @@ class CaptureTracer(Tracer):
         self.step = 0
         self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
         self.skipping: str | None = None  # the function whose operators are CPython's
+
+    def refuse_overlap(self, target: Traced, others: Sequence[Traced]) -> None:
+        """As eager mode refuses it, or a Break where that depends on sizes."""
+        stop = Break("inplace-operator", name="of a view", pure="clone")
+        refuse_overlap(target.node, [other.node for other in others], stop)
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.skipping is not None:

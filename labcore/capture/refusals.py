@@ -37,7 +37,7 @@ def check_write(memory: Memory, op: Op, target: Node, others: list[Node], record
             raise stop  # a leaf
     if recorded:
         _check_recorded(memory, op, target)
-    _check_overlap(target, others, stop)
+    refuse_overlap(target, others, stop)
 
 
 def _check_recorded(memory: Memory, op: Op, target: Node) -> None:
@@ -49,7 +49,7 @@ def _check_recorded(memory: Memory, op: Op, target: Node) -> None:
         raise Break("no-derivative", name=op.name)
 
 
-def _check_overlap(target: Node, others: list[Node], stop: Break) -> None:
+def refuse_overlap(target: Node, others: list[Node], stop: Break) -> None:
     """Raises what eager does where an operand is another part of the written memory."""
     root = memory_of(target)
     shared = [n for n in others if memory_of(n) is root and not same_view(n, target)]

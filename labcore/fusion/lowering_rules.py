@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..graph import TensorMeta
-from ..ops import Op
+from ..ops import OPS, Op
 from ..ops.reductions import reduced_axes, wrap_dim
 from ..shapes import INTS, number_like
 from . import realize
-from .ir import Expr, ops
+from .ir import Buffer, Expr, ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
-from .values import FLIP, Computed, Leaf, Value, expanded, meta_of
+from .values import FLIP, Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 
 if TYPE_CHECKING:
     from .lowering import Lowering
@@ -164,6 +164,32 @@ def _scan(kind: str, backwards: bool = False) -> Callable[[Lowering, Op, dict[st
 RULES.update(cumsum=_scan("cumsum"), cumprod=_scan("cumprod"))
 RULES["_cumsum_back"] = _scan("cumsum", backwards=True)
 
+
+# ---- copies --------------------------------------------------------------------------------------
+
+
+def _reshape_copy(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+    """The elements in order, in other sizes: computed there, or written in the input's sizes where
+    reading in the new ones would need division."""
+    source, meta = params["input"], meta_of(op, params)
+    copied = lowering.typed(source, TensorMeta.contiguous(source.meta.shape, source.meta.dtype))
+    try:
+        return through(OPS["view"], copied, {"shape": meta.shape})
+    except Unlinear:
+        out = lowering.buffer(lowering.node.name, meta, lowering.role)
+    before = Buffer.new(out.name, copied.meta.shape, out.dtype, out.role)
+    loops = realize.pointwise_loops(
+        copied,
+        before,
+        origin=realize.origins(copied, lowering.node),
+        title=out.name,
+        why=realize.RESHAPED,
+    )
+    lowering.add(replace(loops, out=out), copied)
+    return Leaf(meta, out)
+
+
+RULES["_reshape_copy"] = _reshape_copy
 
 # ---- powers --------------------------------------------------------------------------------------
 

@@ -112,26 +112,38 @@ _composite(
 )
 
 
+def _reshape_copy_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
+    return TensorMeta.contiguous(infer_size(shape, input.numel), input.dtype)
+
+
+def _reshape_copy_kernel(input: ndarray, shape: Sequence[int]) -> ndarray:
+    out = reshape_copy.meta(meta_of(input), shape)
+    return with_strides(_copied(input, _clone_meta(meta_of(input), contiguous=True)), out)
+
+
+# What `reshape` does where no view has the wanted shape. The result is no view: nobody has a tensor
+# that it would be one of.
+reshape_copy = register("_reshape_copy", "copy", _reshape_copy_kernel, _reshape_copy_meta)
+
+
 def _reshape_meta(input: TensorMeta, shape: Sequence[int]) -> TensorMeta:
     sizes = infer_size(shape, input.numel)
     strides = view_strides(input, sizes)
     if strides is None:
-        return TensorMeta.contiguous(sizes, input.dtype)
+        return _reshape_copy_meta(input, sizes)
     return TensorMeta(sizes, strides, input.dtype)
 
 
 def _reshape_kernel(input: ndarray, shape: Sequence[int]) -> ndarray:
     out = reshape.meta(meta_of(input), shape)
     if view_strides(meta_of(input), out.shape) is None:
-        input = _copied(input, _clone_meta(meta_of(input), contiguous=True))
+        return _reshape_copy_kernel(input, shape)
     return with_strides(input, out)
 
 
 def _reshape(input: Any, shape: Sequence[int]) -> Any:
     sizes = reshape.meta(input.meta, shape).shape
-    if view_strides(input.meta, sizes) is None:
-        input = clone(input, True)
-    return view(input, sizes)
+    return (reshape_copy if view_strides(input.meta, sizes) is None else view)(input, sizes)
 
 
 reshape: Op = _composite("reshape", _reshape_meta, _reshape_kernel, _reshape)

@@ -225,6 +225,7 @@ derivative("amin", input=_extreme)
 # ---- views --------------------------------------------------------------------------------------
 
 derivative("view", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
+derivative("_reshape_copy", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
 derivative("reshape", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
 derivative("flatten", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))
 derivative("squeeze", input=lambda grad, input_meta: ops.reshape(grad, input_meta.shape))

@@ -26,7 +26,7 @@ class Op:
     """One operator. Calling it runs it under the current interpreter: eagerly, or into a graph.
 
     kind: "pointwise", "reduction", "view", "detach", "matmul", "factory", "random", "inplace",
-    "composite" or "other".
+    "copy", "composite" or "other".
     `kernel` checks its arguments itself, through the meta rule where that is needed, so calling it
     alone is enough.
     `derivatives` maps a parameter's name to its rule; see `derivatives.py`.

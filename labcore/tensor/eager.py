@@ -11,13 +11,14 @@ PyTorch gets here through its dispatcher: autograd, in-place and view tracking, 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from labcore.ops import dispatch
 from labcore.ops.arguments import check_arguments
+from labcore.ops.inplace import check_overlap
 from labcore.ops.op import Op
 
 from .arguments import positional, unwrapped
@@ -33,6 +34,10 @@ _NUMBERS = frozenset((int, float, bool, type(None)))
 
 class EagerInterpreter:
     """The bottom of the interpreter stack."""
+
+    def refuse_overlap(self, target: Tensor, others: Sequence[Tensor]) -> None:
+        """Raise RuntimeError where one is another part of the memory that is to be written."""
+        check_overlap(target.array, [other.array for other in others])
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         __tracebackhide__ = True

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labcore import devices, dtypes, ops
+from labcore.ops.arguments import is_tensor
+from labcore.ops.dispatch import current
 from labcore.ops.op import Op
 from labcore.ops.promote import can_cast
 from labcore.shapes import SymNumber
@@ -181,6 +183,9 @@ def writing(op: Op) -> Callable:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         __tracebackhide__ = True
+        others = [value for value in (*args, *kwargs.values()) if is_tensor(value)]
+        interpreter: Any = current()  # eager mode or capture: nothing else runs methods that write
+        interpreter.refuse_overlap(self, others)
         found = op(self, *args, **kwargs)
         if not can_cast(found.dtype, self.dtype):
             raise RuntimeError(

@@ -52,8 +52,7 @@ def test_composites_become_views_or_copies_by_stride():
     straight = graph_of(lambda x: ops.reshape(x, (6,)), floats(2, 3))
     assert [n.target_name for n in verify(decompose(straight)).calls] == ["view"]
     crooked = graph_of(lambda x: ops.reshape(x, (6,)), TensorMeta((2, 3), (1, 2), F32))
-    assert [n.target_name for n in verify(decompose(crooked)).calls][-1] == "view"
-    assert len(decompose(crooked).calls) == 2
+    assert [n.target_name for n in verify(decompose(crooked)).calls] == ["_reshape_copy"]
     same = graph_of(lambda x: ops.exp(ops.contiguous(x)), floats(2, 3))
     assert lines(verify(decompose(same))) == ["exp = torch.exp(x)", "return (exp,)"]
 

@@ -87,7 +87,8 @@ def test_how_exact(name, dtype):
 def test_exp_is_as_exact_as_the_rounding_of_its_result_allows(dtype):
     """It spends its units in the last place where those are small beside the number."""
     x = numbers("exp", dtype)
-    got, true = computed("exp", x), np.exp(x.astype(np.longdouble))
+    with np.errstate(over="ignore"):
+        got, true = computed("exp", x), np.exp(x.astype(np.longdouble))
     known = np.isfinite(got) & (got >= np.finfo(dtype).tiny)
     error = np.abs(got[known] - true[known]) / true[known]
     assert error.max() <= 1.05 * np.finfo(dtype).eps / 2

@@ -71,6 +71,7 @@ CASES += [
     ("amax", (POINT,), {}),
     ("view", (SPREAD, (3, 2)), {}),
     ("reshape", (SPREAD.T, (2, 3)), {}),
+    ("_reshape_copy", (SPREAD.T, (2, 3)), {}),
     ("transpose", (CUBE, 0, -1), {}),
     ("permute", (CUBE, (2, 0, 1)), {}),
     ("expand", (COLUMN, (4, 2, 3)), {}),

@@ -183,3 +183,24 @@ def test_in_place_forms_of_what_is_made_of_operators(name, args):
 def test_an_in_place_form_keeps_the_type():
     with pytest.raises(RuntimeError, match="result type Float can't be cast to the desired output"):
         torch.arange(3).addcmul_(torch.ones(3), torch.ones(3))
+
+
+@pytest.mark.parametrize("backend", [None, "eager", "inductor"])
+def test_composites_refuse_operands_that_are_other_parts_of_what_they_write(backend):
+    def function(base, weight):
+        base[:3].lerp_(base[1:], weight)
+
+    run = torch.compile(function, backend=backend) if backend else function
+    base = torch.arange(4.0)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        run(base, 0.5)
+    assert base.tolist() == [0, 1, 2, 3]
+
+
+def test_a_reshape_that_copies_gives_no_view():
+    x = torch.arange(6.0).reshape(2, 3)
+    for function in (lambda x: x.t().flatten(), lambda x: x.t().reshape(2, 3)):
+        compiled = [torch.compile(function, backend=name) for name in ("aot_eager", "inductor")]
+        for run in (function, *compiled):
+            assert run(x)._base is None and run(x).is_contiguous()
+    assert x.reshape(-1)._base is not None
