@@ -165,25 +165,20 @@ function showBar(ui, bar, words, state, total) {
   put(bar.pace, { "aria-label": `${words("speed")} ${state.speed}×` });
 }
 
+/** One of the answers to a question, to be chosen. */
+export function betButton(value, choose) {
+  const traits = { type: "button", class: "lab-bet", "data-testid": `bet-${value}`, onclick: choose };
+  return own(h("button", traits, value));
+}
+
 /** Asks before anything moves, remembers the answer, and judges it when the end is reached. */
 function prediction(ui, words, ask, begin) {
   const bet = { key: null, question: null, guess: null };
   const option = (value) =>
-    own(
-      h(
-        "button",
-        {
-          type: "button",
-          class: "lab-bet",
-          "data-testid": `bet-${value}`,
-          onclick: () => {
-            bet.guess = value;
-            begin();
-          },
-        },
-        value,
-      ),
-    );
+    betButton(value, () => {
+      bet.guess = value;
+      begin();
+    });
   return {
     offer(p) {
       const question = ask();

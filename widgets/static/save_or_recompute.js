@@ -5,7 +5,7 @@
 
 import { h, own, put, rich, text } from "./dom.js";
 import { counter, frame, segmented, widget } from "./lab.js";
-import { settle } from "./player.js";
+import { betButton, settle } from "./player.js";
 import { budgetOf, chosen, narrate, question, size } from "./save.js";
 import { card, forcing, lists } from "./save_card.js";
 import { light, picture } from "./save_picture.js";
@@ -75,21 +75,10 @@ function opening(ui, trace, words, answer) {
   const asked = question(trace);
   const bet = { guess: null, key: null };
   const option = (value) =>
-    own(
-      h(
-        "button",
-        {
-          type: "button",
-          class: "lab-bet",
-          "data-testid": `bet-${value}`,
-          onclick: () => {
-            bet.guess = value;
-            answer();
-          },
-        },
-        value,
-      ),
-    );
+    betButton(value, () => {
+      bet.guess = value;
+      answer();
+    });
   ui.ask.replaceChildren(...(asked?.options ?? []).map(option));
   return {
     open: Boolean(asked),
