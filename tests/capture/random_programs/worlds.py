@@ -57,7 +57,11 @@ class World:
         """Everything that can be observed of one call, and of the world after it."""
         with contextlib.suppress(Exception):  # a name that `f` has deleted: in both worlds
             self.scope["between"](number)
-        args, kwargs = self.scope["inputs"](number)
+        try:
+            args, kwargs = self.scope["inputs"](number)
+        except Exception as error:  # no arguments from what `f` made of the world: in both, too
+            self.describe.start()
+            return {"outcome": ("raised", self.describe(error)), "world": self._world()}
         self.events.clear()
         self.scope.get("CLOSED", self.events).clear()
         self.describe.start()
