@@ -18,18 +18,29 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .. import dtypes
+from ..fusion.deps import Node
 from ..fusion.handlers import Name, Printer
-from ..fusion.ir import Expr, is_index, is_place, ops, using
+from ..fusion.ir import LAST, Asked, Expr, is_index, is_place, ops, using
 from ..fusion.nest import Nest, Pass
 from ..fusion.primitives import SCANS, accumulator, addition, identity
-from ..graph import signature
+from ..graph import Node as GraphNode, signature
 from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
 
 RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
 NAME_LENGTH = 60
 NOTE_LENGTH = 48
-Line = tuple[str, str]  # code, and the user's line that it comes from
+
+
+class Note(str):
+    """The user's line that a statement comes from, as it is printed; `node` is the graph node,
+    `asked` the question of which loop body."""
+
+    node: str = ""
+    asked: Asked = ("", LAST)
+
+
+Line = tuple[str, str]  # code, and its Note; "" for what is no statement
 
 
 @dataclass(frozen=True)
@@ -50,11 +61,13 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Kernel:
-    """A printed kernel: the text of one function."""
+    """A printed kernel: the text of one function. `notes` has, for each of its lines, what the
+    line comes from."""
 
     name: str
     source: str
     parameters: tuple[Parameter, ...]
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.source
@@ -260,8 +273,9 @@ class _CpuPrinter(Printer):
         lines = self._loops(self.nest.batch_loops, batch)
         parameters = tuple(self.parameters.values())
         head = signature(name, [f'{p.name}: "{p.annotation}"' for p in parameters])
-        source = head + "\n" + _aligned(_indented(lines or [("pass", "")], 1))
-        return Kernel(name, source, parameters)
+        lines = _indented(lines or [("pass", "")], 1)
+        notes = ["" for _ in head.splitlines()] + [note for _, note in lines]
+        return Kernel(name, head + "\n" + _aligned(lines), parameters, tuple(notes))
 
     def _pass(self, part: Pass) -> list[Line]:
         self.section = section = _Section()
@@ -284,13 +298,15 @@ class _CpuPrinter(Printer):
             body = [(head, ""), *_indented(body, 1)]
         return body
 
-    def _columns(self) -> list[tuple[str, Expr, str]]:
-        """(buffer, offset, kind) of the reductions that end with the nest."""
+    def _columns(self) -> list[tuple[str, Expr, str, Note]]:
+        """(buffer, offset, kind, note) of the reductions that end with the nest."""
         found = []
         for node in self.nest.nodes:
             if node.loops and self.nest.parts[node] == "colred":
                 (at,) = node.stores[node.name]
-                found.append((node.name, at.subs(self.nest.rename), node.loops.kind))
+                found.append(
+                    (node.name, at.subs(self.nest.rename), node.loops.kind, _note_of(node))
+                )
         return found
 
     def _start_scans(self) -> list[Line]:
@@ -302,28 +318,28 @@ class _CpuPrinter(Printer):
                 wide = accumulator(kind, node.out.dtype)
                 start = spelling.constant(identity(kind, wide), wide)
                 text = f"{self._total_cell(node.name, wide)} = {start}"
-                lines += self._loops(self.nest.inner_loops, [(text, "")])
+                lines += self._loops(self.nest.inner_loops, [(text, _note_of(node))])
         return lines
 
     def _start_columns(self) -> list[Line]:
         lines = []
-        for buffer, at, kind in self._columns():
+        for buffer, at, kind, note in self._columns():
             total_type = accumulator(kind, self.buffers[buffer].dtype)
             zero = spelling.constant(identity(kind, total_type), total_type)
             lines += self._loops(
-                self.nest.inner_loops, [(f"{self._column_cell(buffer, at, kind)} = {zero}", "")]
+                self.nest.inner_loops, [(f"{self._column_cell(buffer, at, kind)} = {zero}", note)]
             )
         return lines
 
     def _end_columns(self) -> list[Line]:
         lines = []
-        for buffer, at, kind in self._columns():
+        for buffer, at, kind, note in self._columns():
             dtype = self.buffers[buffer].dtype
             total_type = accumulator(kind, dtype)
             if total_type is not dtype:
                 total = spelling.cast(self._column_cell(buffer, at, kind), total_type, dtype)
                 lines += self._loops(
-                    self.nest.inner_loops, [(f"{self._cell(buffer, at)} = {total}", "")]
+                    self.nest.inner_loops, [(f"{self._cell(buffer, at)} = {total}", note)]
                 )
         return lines
 
@@ -338,12 +354,24 @@ def _aligned(lines: list[Line]) -> str:
     return "".join((f"{code:<{width}}  # {note}" if note else code) + "\n" for code, note in lines)
 
 
-def _note() -> str:
-    """The user's place that the statement being printed comes from: `block.py:3  x + bias`."""
-    node = ops.node
-    if node is None or node.origin is None:
-        return ""
-    code = " ".join(node.origin.code.split())
-    if len(code) > NOTE_LENGTH:
-        code = code[: NOTE_LENGTH - 3] + "..."
-    return f"{node.origin.file_name}:{node.origin.line}  {code}".rstrip()
+def _note() -> Note:
+    """What the statement being printed comes from."""
+    return _noted(ops.node, ops.asked)
+
+
+def _note_of(node: Node) -> Note:
+    """What a reduction begins or ends with comes from where it is written."""
+    return _noted(node.loops.origin[-1], (node.name, LAST))
+
+
+def _noted(node: GraphNode | None, asked: Asked) -> Note:
+    """`block.py:3  x + bias`, or nothing where the user's place is unknown."""
+    text = ""
+    if node is not None and node.origin is not None:
+        code = " ".join(node.origin.code.split())
+        if len(code) > NOTE_LENGTH:
+            code = code[: NOTE_LENGTH - 3] + "..."
+        text = f"{node.origin.file_name}:{node.origin.line}  {code}".rstrip()
+    note = Note(text)
+    note.node, note.asked = node.name if node else "", asked
+    return note

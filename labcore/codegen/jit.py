@@ -12,9 +12,10 @@ Inductor hands C++ to gcc or clang (seconds); numba takes 30 ms a kernel once it
 
 from __future__ import annotations
 
+import platform
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
 from types import FunctionType
@@ -73,7 +74,50 @@ def _wrapping_integers() -> Iterator[None]:
         numbers._int_arith_flags = promise
 
 
-def _compile(numba: Any, function: FunctionType) -> tuple[str, str]:
+def assembly_text(function: FunctionType, lines: bool, vectorize: bool) -> str:
+    """One kernel's machine code as an assembler reads it, in Intel's syntax on x86. `lines`: with a
+    `.loc` where a new line of the kernel begins. Not `vectorize`: no vectors, no unrolling."""
+    import llvmlite.binding as binding
+
+    _intel_syntax()
+    with _lock, _wrapping_integers(), nullcontext() if vectorize else _one_at_a_time():
+        pipeline = _pipeline_with_lines() if lines else _pipeline()
+        ir, _ = _compile(_numba(), function, pipeline)
+        return _machine().emit_assembly(binding.parse_assembly(ir))
+
+
+@cache
+def _intel_syntax() -> None:
+    """Of all assembly that LLVM prints in this process from now on; it can be said only once."""
+    import llvmlite.binding as binding
+
+    if platform.machine().lower() in ("x86_64", "amd64"):
+        binding.set_option("labcore", "-x86-asm-syntax=intel")
+
+
+@contextmanager
+def _one_at_a_time() -> Iterator[None]:
+    """LLVM's passes leave loops as they are written."""
+    from numba.core import codegen
+
+    def builder(*args: Any, **kwargs: Any) -> Any:
+        import llvmlite.binding as binding
+
+        made = binding.create_pipeline_tuning_options()
+        made.speed_level = 3
+        made.loop_vectorization = made.slp_vectorization = made.loop_unrolling = False
+        return binding.create_pass_builder(args[0], made)
+
+    usual, codegen.create_pass_builder = codegen.create_pass_builder, builder
+    try:
+        yield
+    finally:
+        codegen.create_pass_builder = usual
+
+
+def _compile(
+    numba: Any, function: FunctionType, pipeline: Callable[..., Any] | None = None
+) -> tuple[str, str]:
     """One kernel's optimized LLVM text and the symbol it is called by."""
     from .kernel_math_numba import IN_KERNELS
 
@@ -85,7 +129,7 @@ def _compile(numba: Any, function: FunctionType) -> tuple[str, str]:
         error_model="numpy",
         no_cpython_wrapper=True,
         no_cfunc_wrapper=True,
-        pipeline_class=_pipeline(),
+        pipeline_class=pipeline or _pipeline(),
     )(bound)
     (result,) = dispatcher.overloads.values()
     return result.library.get_llvm_str(), result.fndesc.llvm_func_name
@@ -164,3 +208,19 @@ def _pipeline() -> Callable[..., Any]:
             return super().define_pipelines()
 
     return NoOverlap
+
+
+@cache
+def _pipeline_with_lines() -> Callable[..., Any]:
+    """The same, and LLVM is told the line of each statement, but nothing of variables, which would
+    have to be kept somewhere for a debugger."""
+    from numba.core.compiler import Compiler
+
+    class WithLines(Compiler):
+        def __init__(self, typing: Any, target: Any, library: Any, args: Any, result: Any,
+                     flags: Any, locals: Any) -> None:
+            flags.noalias = flags.debuginfo = flags.dbg_directives_only = True
+            flags.dbg_extend_lifetimes = flags.boundscheck = False
+            super().__init__(typing, target, library, args, result, flags, locals)
+
+    return WithLines

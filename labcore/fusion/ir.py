@@ -27,6 +27,10 @@ from .primitives import PRIMITIVES, REDUCTIONS, SCANS
 if TYPE_CHECKING:
     from ..graph import Node as GraphNode
 
+Asked = tuple[str, int]  # a body, by the buffer it makes, and which of its questions
+LAST = -1  # the question that stores what a body makes
+
+
 def index(k: int) -> Expr:
     """The k-th loop variable."""
     return Expr.of(f"i{k}")
@@ -124,7 +128,7 @@ class Loops:
 
     def run(self, idx: Sequence[Expr]) -> None:
         """Run the body once under the current handler, at the given loop indices."""
-        with ops.one_run():
+        with ops.one_run(self.out.name):
             value = self.body(idx)
             with ops.source(self.origin[-1] if self.origin else None):
                 at = self.where([idx[k] for k in self.kept])
@@ -161,7 +165,8 @@ class Ops(threading.local):
     """What loop bodies call. Every call goes to the handler on top of this thread's stack.
 
     `node` is the graph node whose statement is being run, so a handler knows the user's line of
-    what it is told; `memo` lives for one run of one body, so a value used twice is computed once.
+    what it is told; `asked` is (the body, which of its questions this is), the same under every
+    handler. `memo` lives for one run of one body, so a value used twice is computed once.
     `listener` is told every question with its answer (see `follow.py`).
     """
 
@@ -169,10 +174,16 @@ class Ops(threading.local):
         self.stack: list[Any] = []  # of handlers
         self.listener: Callable[[Any], Any] | None = None
         self.node: GraphNode | None = None
+        self.body, self.question = "", LAST
         self.memo: dict[int, Any] = {}
+
+    @property
+    def asked(self) -> Asked:
+        return self.body, self.question
 
     def __getattr__(self, name: str) -> Any:
         handler = self.stack[-1]
+        self.question += 1
         return partial(handler.op, name) if name in PRIMITIVES else getattr(handler, name)
 
     @contextmanager
@@ -185,12 +196,13 @@ class Ops(threading.local):
             self.node = before
 
     @contextmanager
-    def one_run(self) -> Iterator[None]:
-        before, self.memo = self.memo, {}
+    def one_run(self, body: str = "") -> Iterator[None]:
+        before = self.memo, self.body, self.question
+        self.memo, self.body, self.question = {}, body, LAST
         try:
             yield
         finally:
-            self.memo = before
+            self.memo, self.body, self.question = before
 
 
 ops = Ops()

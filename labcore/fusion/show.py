@@ -14,7 +14,7 @@ from .. import dtypes
 from ..graph import Node as GraphNode
 from ..shapes import SymNumber
 from .handlers import Handler, Name, Printer
-from .ir import Expr, Loops, ops, using
+from .ir import LAST, Asked, Expr, Loops, ops, using
 from .nest import Nest
 from .primitives import PRIMITIVES
 
@@ -30,13 +30,16 @@ def note(node: GraphNode | None) -> str:
 
 
 class Noted:
-    """Lines, each with its graph node; a note is written where the node changes."""
+    """Lines, each with its graph node; a note is written where the node changes. `asked` has, for
+    each line, the question that made it."""
 
     def __init__(self) -> None:
         self.lines: list[tuple[str, GraphNode | None]] = []
+        self.asked: list[Asked] = []
 
     def add(self, text: str) -> None:
         self.lines.append((text, ops.node))
+        self.asked.append(ops.asked)
 
     def text(
         self, indent: str, before: GraphNode | None = None
@@ -171,10 +174,12 @@ class ShowNest(Printer):
         word, arrow = ("add", "<-") if add else ("store", "=")
         self.put(self.part == "each", f"{word} {buffer}[{self.spell_offset(at)}] {arrow} {value}")
 
-    def lines(self) -> list[str]:
-        out, indent = [], "    "
+    def lines(self) -> list[tuple[str, Asked | None]]:
+        """Each line, and the question that made it; None for the head of a loop."""
+        out: list[tuple[str, Asked | None]] = []
+        indent = "    "
         for var, size in self.nest.outer_loops:
-            out.append(f"{indent}for {var} < {size}:")
+            out.append((f"{indent}for {var} < {size}:", None))
             indent += "    "
         last: GraphNode | None = None
         with using(self):
@@ -184,33 +189,37 @@ class ShowNest(Printer):
                     self.part = self.nest.parts[node]
                     self.nest.run(node)
                 text, last = self.before.text(indent, last)
-                out += text
+                out += zip(text, self.before.asked)
                 inner = indent
                 for var, size in self.nest.inner_loops if step.inside else ():
-                    out.append(f"{inner}for {var} < {size}:")
+                    out.append((f"{inner}for {var} < {size}:", None))
                     inner += "    "
                 text, last = self.inside.text(inner, last)
-                out += text + self._finished(indent)
+                out += [*zip(text, self.inside.asked), *self._finished(indent)]
                 self.next_pass()
         return out
 
-    def _finished(self, indent: str) -> list[str]:
+    def _finished(self, indent: str) -> list[tuple[str, Asked | None]]:
         """After the inner loop: row results are complete."""
-        stored = []
+        stored: list[tuple[str, Asked | None]] = []
         for buffer, at, _ in self.opened:
             self.held[buffer, at] = Name(buffer, self.buffers[buffer].dtype)
             if self.nest.homes[buffer] == "memory":
-                stored.append(f"{indent}store {buffer}[{at}] = {buffer}")
+                stored.append((f"{indent}store {buffer}[{at}] = {buffer}", (buffer, LAST)))
         return stored
 
 
 def show_nest(nest: Nest) -> str:
     """A head that says what the nest computes, reads and writes; then its loops."""
+    return "\n".join([head_of(nest), *(text for text, _ in ShowNest(nest).lines())])
+
+
+def head_of(nest: Nest) -> str:
+    """"add + relu: reads x, bias; writes relu"."""
     origins = dict.fromkeys(n.name for node in nest.nodes for n in node.loops.origin)
     made = {n.name for n in nest.nodes}
     reads = dict.fromkeys(b for n in nest.nodes for b in n.loads if b not in made)
     writes = [n.name for n in nest.nodes if nest.homes[n.name] == "memory"]
-    head = (
+    return (
         f"{' + '.join(origins)}: reads {', '.join(reads) or 'nothing'}; writes {', '.join(writes)}"
     )
-    return "\n".join([head, *ShowNest(nest).lines()])
