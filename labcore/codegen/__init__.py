@@ -25,6 +25,7 @@ from ..graph import GraphModule
 from . import cache as cache
 from .build import Built, build, python_kernels as python_kernels, show_without_file
 from .cpu import print_kernel as print_kernel
+from .plain import print_plain as print_plain
 from .program import Program, handing_over
 from .wrapper import memory_plan as memory_plan, print_program as print_program
 
@@ -49,7 +50,8 @@ def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT)
 def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) -> Call:
     """Print the kernels of a schedule and the program around them; compile or find; load."""
     start = time.perf_counter()
-    printed = [print_kernel(nest, number) for number, nest in enumerate(schedule.nests)]
+    printer = print_plain if schedule.options.plain_kernels else print_kernel
+    printed = [printer(nest, number) for number, nest in enumerate(schedule.nests)]
     source = print_program(schedule, printed, phase, _checks_inputs(phase))
     built = build(source)
     call: Any = _execute(source, built, constants)
@@ -82,8 +84,10 @@ def _report(phase: str, call: Any, built: Built, seconds: float) -> None:
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
         trace.emit(trace.DiskCache(built.key, outcome, built.reason))
-    for kernel in call.kernels:
-        trace.emit(trace.KernelReady(kernel.name, kernel.path, kernel.source, built.cached))
+    for number, (kernel, nest) in enumerate(zip(call.kernels, call.schedule.nests)):
+        plain = print_plain(nest, number).source
+        ready = trace.KernelReady(kernel.name, kernel.path, kernel.source, built.cached, plain)
+        trace.emit(ready)
     trace.emit(trace.OutputCode(phase, built.path, call.source))
     trace.emit(trace.Stage("codegen", seconds, _note(call, built)))
 

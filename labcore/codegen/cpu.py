@@ -1,99 +1,37 @@
 """A nest of loops, printed as a CPU kernel: Python text that numba compiles and Python can run.
 
 In: a `Nest`.  Out: a `Kernel`: its text, its parameters, its scratch.
-A parameter is a pointer to a storage's first element, or a number: a symbolic size, or what else is
-the same in all turns, computed by the wrapper. An offset is a polynomial of the loop variables.
 A flat chain is one loop; rows are an outer loop with inner passes whose row stays in L1.  What does
 not vary along the inner loop is printed before it.
-Invariants: one statement a line, each with the user's line beside it; no name is both a parameter
-and a word of the language. Inductor prints C++ with explicit vector types and OpenMP; here LLVM
-vectorises, one thread runs.
+Inductor prints C++ with explicit vector types and OpenMP; here LLVM vectorises, one thread runs.
 """
 
 from __future__ import annotations
 
-import keyword
-import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from .. import dtypes
-from ..fusion.deps import Node
-from ..fusion.handlers import Name, Printer
-from ..fusion.ir import LAST, Asked, Expr, is_index, is_place, ops, using
+from ..fusion.handlers import Name
+from ..fusion.ir import Expr, using
 from ..fusion.nest import Nest, Pass
 from ..fusion.primitives import SCANS, accumulator, addition, identity
-from ..graph import Node as GraphNode, signature
-from ..shapes import SymFloat, SymNumber
-from . import kernel_math, spelling
-
-RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
-NAME_LENGTH = 60
-NOTE_LENGTH = 48
-
-
-class Note(str):
-    """The user's line that a statement comes from, as it is printed; `node` is the graph node,
-    `asked` the question of which loop body."""
-
-    node: str = ""
-    asked: Asked = ("", LAST)
-
-
-Line = tuple[str, str]  # code, and its Note; "" for what is no statement
-
-
-@dataclass(frozen=True)
-class Parameter:
-    """What a kernel takes: a pointer to a storage, or to `scratch` elements that the wrapper lends;
-    or a number, and `storage` is the Python for it."""
-
-    name: str
-    dtype: dtypes.dtype
-    storage: str
-    scratch: Expr | None = None
-    number: bool = False
-
-    @property
-    def annotation(self) -> str:
-        return self.dtype.name if self.number else f"{self.dtype.name}*"
-
-
-@dataclass(frozen=True)
-class Kernel:
-    """A printed kernel: the text of one function. `notes` has, for each of its lines, what the
-    line comes from."""
-
-    name: str
-    source: str
-    parameters: tuple[Parameter, ...]
-    notes: tuple[str, ...] = ()
-
-    def __str__(self) -> str:
-        return self.source
+from . import spelling
+from .printer import (
+    Kernel as Kernel,
+    KernelPrinter,
+    Line,
+    Note,
+    Parameter as Parameter,
+    kernel_name,
+    note_now,
+    note_of,
+    unique_name as unique_name,
+)
 
 
 def print_kernel(nest: Nest, number: int = 0) -> Kernel:
     """The kernel of a nest, numbered within its program."""
     return _CpuPrinter(nest).print(kernel_name(nest, number))
-
-
-def kernel_name(nest: Nest, number: int) -> str:
-    """`numba_fused_add_mul_relu_0`: the operators, sorted as in PyTorch; cut when long."""
-    words = sorted({node.target_name for n in nest.nodes if n.loops for node in n.loops.origin})
-    name = "numba_fused"
-    for word in words:
-        if len(name) + len(word) > NAME_LENGTH:
-            break
-        name += f"_{word.strip('_')}"
-    return f"{name}_{number}"
-
-
-def unique_name(wanted: str, taken: Iterable[str]) -> str:
-    """The name itself, with an underscore when it would hide a word of the text or another name."""
-    while wanted in taken or keyword.iskeyword(wanted) or re.fullmatch(r"(tmp|i)\d+", wanted):
-        wanted += "_"
-    return wanted
 
 
 @dataclass
@@ -105,65 +43,16 @@ class _Section:
     after: list[Line] = field(default_factory=list)
 
 
-class _CpuPrinter(Printer):
+class _CpuPrinter(KernelPrinter):
     def __init__(self, nest: Nest) -> None:
-        super().__init__(nest.buffers_by_name, [v for v, _ in nest.inner_loops])
-        self.nest = nest
+        super().__init__(nest, [v for v, _ in nest.inner_loops])
         self.section = _Section()
         self.part = ""
-        self.names: dict[str, str] = {}  # storages and locals -> what they are called in the text
-        self.parameters = {
-            s: Parameter(self._name(s), self.buffers[s].dtype, s) for s in nest.arguments
-        }
-
-    def _name(self, wanted: str) -> str:
-        """A name of its own for a storage, a row of scratch or an accumulator."""
-        if wanted not in self.names:
-            name = unique_name(wanted, {*RESERVED, *self.names.values()})
-            self.names[wanted] = name
-        return self.names[wanted]
 
     # ---- what the loop bodies say ----
 
     def put(self, varies: bool, text: str) -> None:
-        (self.section.inside if varies else self.section.before).append((text, _note()))
-
-    def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
-        return spelling.spell(name, args, args[-1].dtype)
-
-    def spell_cast(self, value: Name, dtype: dtypes.dtype) -> str:
-        return spelling.cast(value, value.dtype, dtype)
-
-    def constant(self, value: object, dtype: dtypes.dtype) -> Name:
-        if isinstance(value, SymNumber):
-            return self.number(value, dtype)
-        return Name(spelling.constant(value, dtype), dtype)
-
-    def spell_number(self, value: SymNumber, dtype: dtypes.dtype) -> str:
-        kind = dtypes.float64 if isinstance(value, SymFloat) else dtypes.int64
-        given = self._number(value.text, kind)
-        return spelling.cast(given, kind, dtype) if dtype is not kind else given
-
-    def _number(self, text: str, kind: dtypes.dtype) -> str:
-        """The parameter for a number that the wrapper computes."""
-        if text not in self.parameters:
-            wanted = text if text.isidentifier() else f"number{len(self.parameters)}"
-            self.parameters[text] = Parameter(self._name(wanted), kind, text, number=True)
-        return self.parameters[text].name
-
-    def spell_offset(self, expr: Expr) -> str:
-        """An offset or a size in the names of the kernel."""
-        symbols = sorted(s for s in expr.symbols if not is_index(s) and not is_place(s))
-        given = {symbol: self._number(symbol, dtypes.int64) for symbol in symbols}
-        given |= {place: name for place, name in self.places.items() if place in expr.symbols}
-        return str(expr.subs({s: Expr.of(str(name)) for s, name in given.items()}))
-
-    def spell_index(self, expr: Expr, dtype: dtypes.dtype) -> str:
-        return f"{dtype.name}({self.spell_offset(expr)})"
-
-    def read(self, buffer: str, at: Expr) -> str:
-        cell = self._cell(buffer, at)
-        return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
+        (self.section.inside if varies else self.section.before).append((text, note_now()))
 
     def store(self, buffer: str, at: Expr, value: Name) -> None:
         if self.nest.homes[buffer] in ("memory", "row"):
@@ -175,7 +64,7 @@ class _CpuPrinter(Printer):
         more, name, dtype = self.to_dtype(value, wide), SCANS[kind], value.dtype
         if self.part == "rowscan":
             start, cell = self.section.before, self._name(f"{buffer}_acc")
-            start.append((f"{cell} = {spelling.constant(identity(kind, wide), wide)}", _note()))
+            start.append((f"{cell} = {spelling.constant(identity(kind, wide), wide)}", note_now()))
         else:
             cell = self._total_cell(buffer, wide)
         total = self._local(spelling.spell(name, [cell, more], wide), wide)
@@ -206,9 +95,8 @@ class _CpuPrinter(Printer):
         more = self.to_dtype(value, total_type)
         if self.part == "rowred":
             total = self._name(f"{buffer}_acc")
-            self.section.before.append(
-                (f"{total} = {spelling.constant(identity(kind, total_type), total_type)}", _note())
-            )
+            start = spelling.constant(identity(kind, total_type), total_type)
+            self.section.before.append((f"{total} = {start}", note_now()))
             self.put(True, f"{total} = {spelling.combine(kind, total, more, total_type)}")
             self._finish_row(buffer, at, Name(total, total_type), value.dtype)
         else:
@@ -227,12 +115,6 @@ class _CpuPrinter(Printer):
             return f"{host}[{self.spell_offset(at)}]"
         row = self._scratch(f"{buffer}_row", self.buffers[buffer].dtype)
         return f"{row}[{self.spell_offset(self.nest.column)}]"
-
-    def _scratch(self, name: str, dtype: dtypes.dtype) -> str:
-        """A row as long as the inner loops, lent by the wrapper."""
-        if name not in self.parameters:
-            self.parameters[name] = Parameter(self._name(name), dtype, name, self.nest.columns)
-        return self.parameters[name].name
 
     def _column_cell(self, buffer: str, at: Expr, kind: str) -> str:
         """Where a column adds up: in the output, or in scratch when it adds up in a wider type."""
@@ -253,10 +135,10 @@ class _CpuPrinter(Printer):
             done = Name(f"{self.prefix}{self.count}", dtype)
             self.count += 1
             self.section.after.append(
-                (f"{done} = {spelling.cast(total, total.dtype, dtype)}", _note())
+                (f"{done} = {spelling.cast(total, total.dtype, dtype)}", note_now())
             )
         if self.nest.homes[buffer] == "memory":
-            self.section.after.append((f"{self._cell(buffer, at)} = {done}", _note()))
+            self.section.after.append((f"{self._cell(buffer, at)} = {done}", note_now()))
         self.finished[buffer, at] = done
 
     # ---- the text ----
@@ -270,12 +152,7 @@ class _CpuPrinter(Printer):
             *self._loops(self.nest.row_loops, passes),
             *self._end_columns(),
         ]
-        lines = self._loops(self.nest.batch_loops, batch)
-        parameters = tuple(self.parameters.values())
-        head = signature(name, [f'{p.name}: "{p.annotation}"' for p in parameters])
-        lines = _indented(lines or [("pass", "")], 1)
-        notes = ["" for _ in head.splitlines()] + [note for _, note in lines]
-        return Kernel(name, head + "\n" + _aligned(lines), parameters, tuple(notes))
+        return self.kernel(name, self._loops(self.nest.batch_loops, batch))
 
     def _pass(self, part: Pass) -> list[Line]:
         self.section = section = _Section()
@@ -289,15 +166,6 @@ class _CpuPrinter(Printer):
         loops = self._loops(self.nest.inner_loops, section.inside)
         return [*section.before, *loops, *section.after]
 
-    def _loops(self, loops: list[tuple[str, Expr]], body: list[Line]) -> list[Line]:
-        """The body inside `for` statements, outermost first."""
-        if not body:
-            return []
-        for variable, size in reversed(loops):
-            head = f"for {variable} in range({self.spell_offset(size)}):"
-            body = [(head, ""), *_indented(body, 1)]
-        return body
-
     def _columns(self) -> list[tuple[str, Expr, str, Note]]:
         """(buffer, offset, kind, note) of the reductions that end with the nest."""
         found = []
@@ -305,7 +173,7 @@ class _CpuPrinter(Printer):
             if node.loops and self.nest.parts[node] == "colred":
                 (at,) = node.stores[node.name]
                 found.append(
-                    (node.name, at.subs(self.nest.rename), node.loops.kind, _note_of(node))
+                    (node.name, at.subs(self.nest.rename), node.loops.kind, note_of(node))
                 )
         return found
 
@@ -318,7 +186,7 @@ class _CpuPrinter(Printer):
                 wide = accumulator(kind, node.out.dtype)
                 start = spelling.constant(identity(kind, wide), wide)
                 text = f"{self._total_cell(node.name, wide)} = {start}"
-                lines += self._loops(self.nest.inner_loops, [(text, _note_of(node))])
+                lines += self._loops(self.nest.inner_loops, [(text, note_of(node))])
         return lines
 
     def _start_columns(self) -> list[Line]:
@@ -342,36 +210,3 @@ class _CpuPrinter(Printer):
                     self.nest.inner_loops, [(f"{self._cell(buffer, at)} = {total}", note)]
                 )
         return lines
-
-
-def _indented(lines: list[Line], levels: int) -> list[Line]:
-    return [("    " * levels + code, note) for code, note in lines]
-
-
-def _aligned(lines: list[Line]) -> str:
-    """The notes in one column, right of the longest statement of ordinary length."""
-    width = max([len(code) for code, note in lines if note and len(code) <= 64], default=0)
-    return "".join((f"{code:<{width}}  # {note}" if note else code) + "\n" for code, note in lines)
-
-
-def _note() -> Note:
-    """What the statement being printed comes from."""
-    return _noted(ops.node, ops.asked)
-
-
-def _note_of(node: Node) -> Note:
-    """What a reduction begins or ends with comes from where it is written."""
-    return _noted(node.loops.origin[-1], (node.name, LAST))
-
-
-def _noted(node: GraphNode | None, asked: Asked) -> Note:
-    """`block.py:3  x + bias`, or nothing where the user's place is unknown."""
-    text = ""
-    if node is not None and node.origin is not None:
-        code = " ".join(node.origin.code.split())
-        if len(code) > NOTE_LENGTH:
-            code = code[: NOTE_LENGTH - 3] + "..."
-        text = f"{node.origin.file_name}:{node.origin.line}  {code}".rstrip()
-    note = Note(text)
-    note.node, note.asked = node.name if node else "", asked
-    return note

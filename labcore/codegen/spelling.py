@@ -46,12 +46,17 @@ COMBINE = {
     "amax": "rmax({0}, {1})",
     "amin": "rmin({0}, {1})",
 }
+PLAIN = {"sum": "{0} + {1}", "prod": "{0} * {1}", "amax": "maximum({0}, {1})",
+         "amin": "minimum({0}, {1})"}  # one value after the other
 COMBINE_BOOLS = {**COMBINE, "amax": "{0} | {1}", "amin": "{0} & {1}"}
 
 
-def combine(kind: str, total: str, value: str, dtype: dtypes.dtype) -> str:
-    """A reduction takes one more value of its own type in."""
-    table = COMBINE_BOOLS if dtype is dtypes.bool else COMBINE
+def combine(
+    kind: str, total: str, value: str, dtype: dtypes.dtype, in_order: bool = False
+) -> str:
+    """A reduction takes one more value of its own type in; `in_order`: in that order, and no other.
+    """
+    table = COMBINE_BOOLS if dtype is dtypes.bool else PLAIN if in_order else COMBINE
     return table[kind].format(total, value)
 
 

@@ -16,20 +16,24 @@ class FusionOptions:
     with 97 at once the sums of 48 arrays took 1.5 to 1.9 times as long as with 33.
     materialize: store what is dear where it would be computed several times. Never storing it saves
     memory traffic, and may cost far more in computing.
+    plain_kernels: run kernels in the form that is for reading (`codegen/plain.py`).
     Raises ValueError for anything else.
     """
 
     max_nodes: int = 64
     max_arrays: int = 40
     materialize: bool = True
+    plain_kernels: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_nodes", "max_arrays"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
-        if type(self.materialize) is not bool:
-            raise ValueError(f"materialize is True or False, not {self.materialize!r}")
+        for name in ("materialize", "plain_kernels"):
+            value = getattr(self, name)
+            if type(value) is not bool:
+                raise ValueError(f"{name} is True or False, not {value!r}")
 
 
 DEFAULT = FusionOptions()

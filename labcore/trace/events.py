@@ -283,12 +283,14 @@ class Accesses(Event):
 @dataclass
 class KernelReady(Event):
     """A kernel can be called. `path` is its source file; `cached`: its machine code came from disk.
+    `plain` is the same kernel in the form that is for reading.
     """
 
     name: str
     path: str
     source: str
     cached: bool
+    plain: str = ""
 
 
 @dataclass

@@ -190,6 +190,12 @@ def kernel_code(event: Event) -> str:
     return event.source.rstrip()
 
 
+def plain_code(event: Event) -> str:
+    """The kernels as a person would write them."""
+    assert isinstance(event, KernelReady)
+    return event.plain.rstrip()
+
+
 def output_code(event: Event) -> str:
     """The printed wrapper program, and the file it lies in."""
     assert isinstance(event, OutputCode)
@@ -222,6 +228,7 @@ ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
     "schedule": (Scheduled, schedule),
     "memory": (MemoryPlanned, memory),
     "kernel_code": (KernelReady, kernel_code),
+    "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),
     "cache": (DiskCache, cache),
     "stages": (Stage, stages),

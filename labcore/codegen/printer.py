@@ -1,0 +1,204 @@
+"""What printers of kernels share: names, parameters, words, and the user's line beside each
+statement.
+
+In: a `Nest`.  Out: a `Kernel`, which a subclass prints.
+A parameter is a pointer to a storage's first element, or a number: a symbolic size, or what else is
+the same in all turns, computed by the wrapper. An offset is a polynomial of the loop variables.
+Invariants: one statement a line, each with the user's line beside it; no name is both a parameter
+and a word of the language.
+"""
+
+from __future__ import annotations
+
+import keyword
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from .. import dtypes
+from ..fusion.deps import Node
+from ..fusion.handlers import Name, Printer
+from ..fusion.ir import LAST, Asked, Expr, is_index, is_place, ops
+from ..fusion.nest import Nest
+from ..graph import Node as GraphNode, signature
+from ..shapes import SymFloat, SymNumber
+from . import kernel_math, spelling
+
+RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
+NAME_LENGTH = 60
+NOTE_LENGTH = 48
+
+
+class Note(str):
+    """The user's line that a statement comes from, as it is printed; `node` is the graph node,
+    `asked` the question of which loop body."""
+
+    node: str = ""
+    asked: Asked = ("", LAST)
+
+
+Line = tuple[str, str]  # code, and its Note; "" for what is no statement
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What a kernel takes: a pointer to a storage, or to `scratch` elements that the wrapper lends;
+    or a number, and `storage` is the Python for it."""
+
+    name: str
+    dtype: dtypes.dtype
+    storage: str
+    scratch: Expr | None = None
+    number: bool = False
+
+    @property
+    def annotation(self) -> str:
+        return self.dtype.name if self.number else f"{self.dtype.name}*"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A printed kernel: the text of one function. `notes` has, for each of its lines, what the
+    line comes from."""
+
+    name: str
+    source: str
+    parameters: tuple[Parameter, ...]
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return self.source
+
+
+def kernel_name(nest: Nest, number: int) -> str:
+    """`numba_fused_add_mul_relu_0`: the operators, sorted as in PyTorch; cut when long."""
+    words = sorted({node.target_name for n in nest.nodes if n.loops for node in n.loops.origin})
+    name = "numba_fused"
+    for word in words:
+        if len(name) + len(word) > NAME_LENGTH:
+            break
+        name += f"_{word.strip('_')}"
+    return f"{name}_{number}"
+
+
+def unique_name(wanted: str, taken: Iterable[str]) -> str:
+    """The name itself, with an underscore when it would hide a word of the text or another name."""
+    while wanted in taken or keyword.iskeyword(wanted) or re.fullmatch(r"(tmp|i)\d+", wanted):
+        wanted += "_"
+    return wanted
+
+
+class KernelPrinter(Printer):
+    """A printer whose text is a kernel. `names` has what storages and locals are called in it."""
+
+    def __init__(self, nest: Nest, inner: Iterable[str]) -> None:
+        super().__init__(nest.buffers_by_name, inner)
+        self.nest = nest
+        self.names: dict[str, str] = {}
+        self.parameters = {
+            s: Parameter(self._name(s), self.buffers[s].dtype, s) for s in nest.arguments
+        }
+
+    def _name(self, wanted: str) -> str:
+        """A name of its own for a storage, a row of scratch or an accumulator."""
+        if wanted not in self.names:
+            name = unique_name(wanted, {*RESERVED, *self.names.values()})
+            self.names[wanted] = name
+        return self.names[wanted]
+
+    def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
+        return spelling.spell(name, args, args[-1].dtype)
+
+    def spell_cast(self, value: Name, dtype: dtypes.dtype) -> str:
+        return spelling.cast(value, value.dtype, dtype)
+
+    def constant(self, value: object, dtype: dtypes.dtype) -> Name:
+        if isinstance(value, SymNumber):
+            return self.number(value, dtype)
+        return Name(spelling.constant(value, dtype), dtype)
+
+    def spell_number(self, value: SymNumber, dtype: dtypes.dtype) -> str:
+        kind = dtypes.float64 if isinstance(value, SymFloat) else dtypes.int64
+        given = self._number(value.text, kind)
+        return spelling.cast(given, kind, dtype) if dtype is not kind else given
+
+    def _number(self, text: str, kind: dtypes.dtype) -> str:
+        """The parameter for a number that the wrapper computes."""
+        if text not in self.parameters:
+            wanted = text if text.isidentifier() else f"number{len(self.parameters)}"
+            self.parameters[text] = Parameter(self._name(wanted), kind, text, number=True)
+        return self.parameters[text].name
+
+    def spell_offset(self, expr: Expr) -> str:
+        """An offset or a size in the names of the kernel."""
+        symbols = sorted(s for s in expr.symbols if not is_index(s) and not is_place(s))
+        given = {symbol: self._number(symbol, dtypes.int64) for symbol in symbols}
+        given |= {place: name for place, name in self.places.items() if place in expr.symbols}
+        return str(expr.subs({s: Expr.of(str(name)) for s, name in given.items()}))
+
+    def spell_index(self, expr: Expr, dtype: dtypes.dtype) -> str:
+        return f"{dtype.name}({self.spell_offset(expr)})"
+
+    def read(self, buffer: str, at: Expr) -> str:
+        cell = self._cell(buffer, at)
+        return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
+
+    def _cell(self, buffer: str, at: Expr) -> str:
+        """An element of a buffer, where the nest keeps it."""
+        raise NotImplementedError
+
+    def _scratch(self, name: str, dtype: dtypes.dtype) -> str:
+        """A row as long as the inner loops, lent by the wrapper."""
+        if name not in self.parameters:
+            self.parameters[name] = Parameter(self._name(name), dtype, name, self.nest.columns)
+        return self.parameters[name].name
+
+    def kernel(self, name: str, lines: list[Line]) -> Kernel:
+        """The function with these statements."""
+        parameters = tuple(self.parameters.values())
+        head = signature(name, [f'{p.name}: "{p.annotation}"' for p in parameters])
+        lines = indented(lines or [("pass", "")], 1)
+        notes = ["" for _ in head.splitlines()] + [note for _, note in lines]
+        return Kernel(name, head + "\n" + aligned(lines), parameters, tuple(notes))
+
+    def _loops(self, loops: list[tuple[str, Expr]], body: list[Line]) -> list[Line]:
+        """The body inside `for` statements, outermost first."""
+        if not body:
+            return []
+        for variable, size in reversed(loops):
+            head = f"for {variable} in range({self.spell_offset(size)}):"
+            body = [(head, ""), *indented(body, 1)]
+        return body
+
+
+def indented(lines: list[Line], levels: int) -> list[Line]:
+    return [("    " * levels + code, note) for code, note in lines]
+
+
+def aligned(lines: list[Line]) -> str:
+    """The notes in one column, right of the longest statement of ordinary length."""
+    width = max([len(code) for code, note in lines if note and len(code) <= 64], default=0)
+    return "".join((f"{code:<{width}}  # {note}" if note else code) + "\n" for code, note in lines)
+
+
+def note_now() -> Note:
+    """What the statement being printed comes from."""
+    return _noted(ops.node, ops.asked)
+
+
+def note_of(node: Node) -> Note:
+    """What a reduction begins or ends with comes from where it is written."""
+    return _noted(node.loops.origin[-1], (node.name, LAST))
+
+
+def _noted(node: GraphNode | None, asked: Asked) -> Note:
+    """`block.py:3  x + bias`, or nothing where the user's place is unknown."""
+    text = ""
+    if node is not None and node.origin is not None:
+        code = " ".join(node.origin.code.split())
+        if len(code) > NOTE_LENGTH:
+            code = code[: NOTE_LENGTH - 3] + "..."
+        text = f"{node.origin.file_name}:{node.origin.line}  {code}".rstrip()
+    note = Note(text)
+    note.node, note.asked = node.name if node else "", asked
+    return note
