@@ -24,7 +24,7 @@ from ..fusion.report import report_memory
 from ..graph import GraphModule
 from . import cache as cache
 from .build import Built, build, python_kernels as python_kernels, show_without_file
-from .cpu import print_kernel as print_kernel
+from .cpu import Kernel as Printed, print_kernel as print_kernel
 from .plain import print_plain as print_plain
 from .program import Program, handing_over
 from .wrapper import memory_plan as memory_plan, print_program as print_program
@@ -59,7 +59,7 @@ def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) 
     call.kernels = [Kernel(k.name, built.path, k.source) for k in printed]
     if trace.listening():
         report_memory(phase, schedule, memory_plan(schedule, printed))
-        _report(phase, call, built, time.perf_counter() - start)
+        _report(phase, call, printed, built, time.perf_counter() - start)
     return call
 
 
@@ -80,7 +80,11 @@ def _execute(source: str, built: Built, constants: dict[str, Any]) -> Call:
     return call
 
 
-def _report(phase: str, call: Any, built: Built, seconds: float) -> None:
+def _report(
+    phase: str, call: Any, printed: list[Printed], built: Built, seconds: float
+) -> None:
+    for made in printed:
+        trace.emit(trace.LoopShared(made.name, **vars(made.sharing)))
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
         trace.emit(trace.DiskCache(built.key, outcome, built.reason))

@@ -18,7 +18,7 @@ from ..runtime.loader import Launcher, LoadError, load
 from . import cache, kernel_math
 from .folder import enabled
 from .jit import ObjectFile, compile_kernels
-from .launch import LONG
+from .ranges import as_range, loops_of
 
 
 @dataclass(frozen=True)
@@ -74,14 +74,17 @@ def compile_source(source: str, path: str) -> ObjectFile:
     nodes = _kernel_nodes(source)
     if not nodes:
         return ObjectFile(b"", [], [])
-    return compile_kernels(
-        list(python_kernels(source, path).values()), {n.name: _iterations(n) for n in nodes}
-    )
+    loops = {node.name: loops_of(node) for node in nodes}
+    parts = [as_range(n) if loops[n.name].turns is not None else n for n in nodes]
+    return compile_kernels(list(_functions(parts, path).values()), loops)
 
 
 def python_kernels(source: str, path: str = "<kernels>") -> dict[str, FunctionType]:
     """The kernels of a text as plain Python functions of anything that can be indexed."""
-    nodes = _kernel_nodes(source)
+    return _functions(_kernel_nodes(source), path)
+
+
+def _functions(nodes: list[ast.FunctionDef], path: str) -> dict[str, FunctionType]:
     for node in nodes:
         node.decorator_list = []
     scope: dict[str, Any] = {n: v for n, v in vars(kernel_math).items() if not n.startswith("_")}
@@ -93,19 +96,3 @@ def _kernel_nodes(source: str) -> list[ast.FunctionDef]:
     """The functions of a text whose parameters have types."""
     found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
     return [n for n in found if n.args.args and all(a.annotation is not None for a in n.args.args)]
-
-
-def _iterations(node: ast.AST) -> int:
-    """How often the innermost statements of a kernel run, all its loops together; a loop of unknown
-    length counts as a long one."""
-    total = 0
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
-            size = child.iter.args[0]
-            times = (
-                size.value
-                if isinstance(size, ast.Constant) and isinstance(size.value, int)
-                else LONG
-            )
-            total += times * max(1, _iterations(child))
-    return total

@@ -2,13 +2,13 @@
 
 In: a `Nest`.  Out: a `Kernel`: its text, its parameters, its scratch.
 A flat chain is one loop; rows are an outer loop with inner passes whose row stays in L1.  What does
-not vary along the inner loop is printed before it.
-Inductor prints C++ with explicit vector types and OpenMP; here LLVM vectorises, one thread runs.
+not vary along the inner loop is printed before it. A loop that threads may share says `prange`.
+Inductor prints C++ with explicit vector types and OpenMP; here LLVM vectorises.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .. import dtypes
 from ..fusion.handlers import Name
@@ -27,6 +27,7 @@ from .printer import (
     note_of,
     unique_name as unique_name,
 )
+from .sharing import if_worth_it, shareable
 
 
 def print_kernel(nest: Nest, number: int = 0) -> Kernel:
@@ -46,6 +47,7 @@ class _Section:
 class _CpuPrinter(KernelPrinter):
     def __init__(self, nest: Nest) -> None:
         super().__init__(nest, [v for v, _ in nest.inner_loops])
+        self.sharing = shareable(nest)
         self.section = _Section()
         self.part = ""
 
@@ -152,7 +154,9 @@ class _CpuPrinter(KernelPrinter):
             *self._loops(self.nest.row_loops, passes),
             *self._end_columns(),
         ]
-        return self.kernel(name, self._loops(self.nest.batch_loops, batch))
+        kernel = self.kernel(name, self._loops(self.nest.batch_loops, batch))
+        source, sharing = if_worth_it(kernel.source, self.sharing)
+        return replace(kernel, source=source, sharing=sharing)
 
     def _pass(self, part: Pass) -> list[Line]:
         self.section = section = _Section()

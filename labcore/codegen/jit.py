@@ -23,6 +23,7 @@ from typing import Any
 
 from ..runtime.loader import PYTHON_SYMBOLS, host
 from .launch import Launched, launchers
+from .ranges import BEGIN, END, Loops
 
 _lock = threading.Lock()
 
@@ -36,15 +37,15 @@ class ObjectFile:
     externals: list[str]
 
 
-def compile_kernels(functions: list[FunctionType], iterations: dict[str, int]) -> ObjectFile:
-    """Compile plain Python kernels. `iterations`: about how often their innermost loops run."""
+def compile_kernels(functions: list[FunctionType], loops: dict[str, Loops]) -> ObjectFile:
+    """Compile plain Python kernels, those with a `prange` as functions of a range of it."""
     with _lock, _wrapping_integers():
         numba = _numba()
         compiled = [_compile(numba, function) for function in functions]
         module = _link(
             [ir for ir, _ in compiled],
             [
-                (f.__name__, symbol, _kinds(f), iterations[f.__name__])
+                Launched(f.__name__, symbol, _kinds(f), loops[f.__name__])
                 for f, (_, symbol) in zip(functions, compiled)
             ],
         )
@@ -146,10 +147,13 @@ def _type(annotation: str) -> Any:
     return types.CPointer(types.uint8 if name == "bool" else getattr(types, name))
 
 
-def _kinds(function: FunctionType) -> tuple[str, ...]:
-    """For each parameter "array", "int64" or "float64"."""
-    annotations = function.__annotations__.values()
-    return tuple("array" if text.endswith("*") else text for text in annotations)
+def _kinds(function: FunctionType) -> dict[str, str]:
+    """For each parameter that the launcher is given "array", "int64" or "float64"."""
+    return {
+        name: "array" if text.endswith("*") else text
+        for name, text in function.__annotations__.items()
+        if name not in (BEGIN, END)
+    }
 
 
 def _link(modules: list[str], kernels: list[Launched]) -> Any:

@@ -20,6 +20,8 @@ from numpy import float32 as float32, float64 as float64
 
 from . import elementary
 
+prange = range  # threads may share its turns, which are what they are in any order
+
 
 def int32(value: Any) -> Any:
     """Wraps round where it does not fit, as the hardware does."""

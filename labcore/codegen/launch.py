@@ -11,18 +11,39 @@ Invariant: what is no array, or too few of them, is a TypeError, and a kernel th
 index that does not exist: an IndexError.  Whether dtype, shape and strides are those the kernel was
 printed for, the launcher does not ask: guards have checked the inputs, and the wrapper made the
 rest. A kernel that runs long lets go of the interpreter lock meanwhile; for a short one that would
-cost more than it gives.
+cost more than it gives. One whose loop threads may share is handed to `runtime/threads.py`, with
+its arguments in a row.
 """
 
 from __future__ import annotations
 
-from ..runtime.loader import ARRAY_TYPE, INDEX_ERROR, launch_symbol
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-Launched = tuple[str, str, tuple[str, ...], int]
+from ..runtime.loader import ARRAY_TYPE, INDEX_ERROR, PARALLEL, launch_symbol
+from ..shapes import Expr
+from .ranges import LONG, Loops
 
-LONG = 16384  # iterations from which the lock is released: some 5 microseconds
 HEADER = object.__basicsize__  # an array object starts with this; its data address follows
 TYPE = HEADER - 8  # and this is where an object keeps its type
+
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A kernel: its symbol; for each argument, by name, a word of KINDS; its loops."""
+
+    name: str
+    symbol: str
+    kinds: Mapping[str, str]
+    loops: Loops
+
+    @property
+    def long(self) -> bool:
+        """Is it worth letting go of the lock? Where sizes are symbols, yes."""
+        work = self.loops.work.const
+        return work is None or work >= LONG
+
 
 COMMON = f"""
 @{ARRAY_TYPE} = global ptr null
@@ -113,40 +134,66 @@ KINDS = {
     "float64": ("double", "PyFloat_AsDouble", "fcmp oeq double %p{k}, -1.0"),
 }
 
-HOLDING = "  %status = call i32 @{symbol}({arguments})"
-RELEASING = """\
-  %thread = call ptr @PyEval_SaveThread()
-  %status = call i32 @{symbol}({arguments})
-  call void @PyEval_RestoreThread(ptr %thread)"""
+DRIVER = f"@{PARALLEL} = global ptr null\n"
+CALL = "  %status = call i32 @{symbol}({arguments})\n"
+RELEASE = "  %thread = call ptr @PyEval_SaveThread()\n"
+TAKE_BACK = "  call void @PyEval_RestoreThread(ptr %thread)\n"
+SHARED = """\
+  %driver = load ptr, ptr @{parallel}
+  %status = call i32 %driver(ptr @"{piece}", ptr %packed, i64 {turns}, i64 {work})
+"""
+PIECE = """
+define internal i32 @"{piece}"(ptr %packed, i64 %begin, i64 %end) {{
+  %nothing = alloca ptr
+  %error = alloca ptr
+{reads}
+  %status = call i32 @{symbol}({arguments}, i64 %begin, i64 %end)
+  ret i32 %status
+}}
+"""
 
 
 def launchers(kernels: list[Launched]) -> str:
-    """One LLVM module with a launcher for each (name, symbol, kinds of arguments, iterations)."""
-    declared = "".join(
-        f'declare i32 @"{symbol}"({", ".join(["ptr", "ptr", *map(_llvm_type, kinds)])})\n'
-        for _, symbol, kinds, _ in kernels
+    """One LLVM module with a launcher for each kernel."""
+    kinds = {kind for kernel in kernels for kind in kernel.kinds.values()}
+    shared = any(kernel.loops.turns is not None for kernel in kernels)
+    head = COMMON + (NUMBERS if kinds - {"array"} else "") + (DRIVER if shared else "")
+    return head + "".join(
+        _declared(kernel)
+        + (_piece(kernel) if kernel.loops.turns is not None else "")
+        + _launcher(kernel)
+        for kernel in kernels
     )
-    numbers = NUMBERS if any({*kinds} - {"array"} for _, _, kinds, _ in kernels) else ""
-    return COMMON + numbers + declared + "".join(_launcher(*kernel) for kernel in kernels)
 
 
 def _llvm_type(kind: str) -> str:
     return KINDS[kind][0]
 
 
-def _launcher(name: str, symbol: str, kinds: tuple[str, ...], iterations: int) -> str:
-    # numba's convention puts two addresses first, for a result and for an exception; a kernel has
-    # neither.
-    given = [f"{_llvm_type(kind)} %p{k}" for k, kind in enumerate(kinds)]
-    call = (RELEASING if iterations >= LONG else HOLDING).format(
-        symbol=f'"{symbol}"', arguments=", ".join(["ptr %nothing", "ptr %error", *given])
-    )
-    reads = "\n".join(_read(k, kind) for k, kind in enumerate(kinds))
+def _declared(kernel: Launched) -> str:
+    types = ["ptr", "ptr", *map(_llvm_type, kernel.kinds.values())]
+    types += ["i64", "i64"] * (kernel.loops.turns is not None)
+    return f'declare i32 @"{kernel.symbol}"({", ".join(types)})\n'
+
+
+def _arguments(kernel: Launched) -> str:
+    """numba's convention puts two addresses first, for a result and for an exception; a kernel has
+    neither."""
+    given = [f"{_llvm_type(kind)} %p{k}" for k, kind in enumerate(kernel.kinds.values())]
+    return ", ".join(["ptr %nothing", "ptr %error", *given])
+
+
+def _launcher(kernel: Launched) -> str:
+    kinds = list(kernel.kinds.values())
+    if kernel.loops.turns is not None:
+        call = _shared(kernel)
+    else:
+        call = CALL.format(symbol=f'"{kernel.symbol}"', arguments=_arguments(kernel))
     text = LAUNCHER.format(
-        launch=launch_symbol(name),
+        launch=launch_symbol(kernel.name),
         count=len(kinds),
-        reads=reads,
-        call=call,
+        reads="\n".join(_read(k, kind) for k, kind in enumerate(kinds)),
+        call=(RELEASE + call + TAKE_BACK if kernel.long else call).rstrip(),
         index_error=INDEX_ERROR,
     )
     numbers = any(kind != "array" for kind in kinds)
@@ -161,3 +208,52 @@ def _read(k: int, kind: str) -> str:
         k=k, next=k + 1, type=type_, convert=convert, bad=bad.format(k=k), failure=failure
     )
     return text if kind == "array" else text + ASK.format(k=k, next=k + 1)
+
+
+# ---- kernels whose loop threads share ------------------------------------------------------------
+
+
+def _piece(kernel: Launched) -> str:
+    """The kernel for a range, as the driver calls it: with the address of its arguments."""
+    reads = []
+    for k, kind in enumerate(kernel.kinds.values()):
+        reads.append(f"  %at{k} = getelementptr i64, ptr %packed, i64 {k}")
+        reads.append(f"  %p{k} = load {_llvm_type(kind)}, ptr %at{k}")
+    return PIECE.format(
+        piece=f"piece.{kernel.name}",
+        symbol=f'"{kernel.symbol}"',
+        reads="\n".join(reads),
+        arguments=_arguments(kernel),
+    )
+
+
+def _shared(kernel: Launched) -> str:
+    """Its arguments in a row, how often its loop turns, how much work that is; then the driver."""
+    assert kernel.loops.turns is not None
+    lines = [f"  %packed = alloca [{len(kernel.kinds)} x i64]"]
+    for k, kind in enumerate(kernel.kinds.values()):
+        lines.append(f"  %at{k} = getelementptr i64, ptr %packed, i64 {k}")
+        lines.append(f"  store {_llvm_type(kind)} %p{k}, ptr %at{k}")
+    places = {name: f"%p{k}" for k, name in enumerate(kernel.kinds)}
+    turns = _polynomial(kernel.loops.turns, places, "turns", lines)
+    work = _polynomial(kernel.loops.work, places, "work", lines)
+    piece = f"piece.{kernel.name}"
+    call = SHARED.format(parallel=PARALLEL, piece=piece, turns=turns, work=work)
+    return "\n".join(lines) + "\n" + call
+
+
+def _polynomial(
+    expr: Expr, places: Mapping[str, str], name: str, lines: list[str]
+) -> str:
+    """The LLVM value of a polynomial of numbers; appends the instructions that it takes."""
+    if expr.const is not None:
+        return str(expr.const)
+    total = "0"
+    for i, (symbols, factor) in enumerate(expr.terms):
+        term = str(factor)
+        for j, symbol in enumerate(symbols):
+            lines.append(f"  %{name}.{i}.{j} = mul i64 {term}, {places[symbol]}")
+            term = f"%{name}.{i}.{j}"
+        lines.append(f"  %{name}.{i} = add i64 {total}, {term}")
+        total = f"%{name}.{i}"
+    return total

@@ -23,8 +23,11 @@ from ..fusion.nest import Nest
 from ..graph import Node as GraphNode, signature
 from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
+from .ranges import BEGIN, END, SHARED
+from .sharing import ALONE, Sharing
 
-RESERVED = {"range", "bool", "abs", "not", *(n for n in vars(kernel_math) if not n.startswith("_"))}
+WORDS = {name for name in vars(kernel_math) if not name.startswith("_")}
+RESERVED = {"range", "bool", "abs", "not", BEGIN, END, *WORDS}
 NAME_LENGTH = 60
 NOTE_LENGTH = 48
 
@@ -59,12 +62,13 @@ class Parameter:
 @dataclass(frozen=True)
 class Kernel:
     """A printed kernel: the text of one function. `notes` has, for each of its lines, what the
-    line comes from."""
+    line comes from; `sharing` is what was decided about threads."""
 
     name: str
     source: str
     parameters: tuple[Parameter, ...]
     notes: tuple[str, ...] = ()
+    sharing: Sharing = ALONE
 
     def __str__(self) -> str:
         return self.source
@@ -89,7 +93,10 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 class KernelPrinter(Printer):
-    """A printer whose text is a kernel. `names` has what storages and locals are called in it."""
+    """A printer whose text is a kernel. `names` has what storages and locals are called in it;
+    `sharing` the loop that threads may share."""
+
+    sharing = ALONE
 
     def __init__(self, nest: Nest, inner: Iterable[str]) -> None:
         super().__init__(nest.buffers_by_name, inner)
@@ -166,7 +173,8 @@ class KernelPrinter(Printer):
         if not body:
             return []
         for variable, size in reversed(loops):
-            head = f"for {variable} in range({self.spell_offset(size)}):"
+            word = SHARED if variable == self.sharing.variable else "range"
+            head = f"for {variable} in {word}({self.spell_offset(size)}):"
             body = [(head, ""), *indented(body, 1)]
         return body
 

@@ -25,10 +25,8 @@ from ..fusion.nest import Nest
 from ..fusion.program import Extern, Operand
 from ..fusion.scheduler import Schedule
 from ..shapes import bare
-from . import kernel_math
-from .cpu import Kernel, Parameter, unique_name
+from .printer import WORDS, Kernel, Parameter, unique_name
 
-WORDS = {n for n in vars(kernel_math) if not n.startswith("_")}
 TAKEN = {
     "math",
     "args",

@@ -9,9 +9,9 @@ Invariants: the code stays mapped as long as any launcher does (a launcher's `__
 code). A launcher checks that it is given arrays, as many as its kernel takes, and nothing else:
 whoever calls it has checked dtype, shape, strides and device (for inputs, guards did).
 
-A kernel of many iterations wants several cores: the place for that is the launcher, which alone
-knows both the addresses and the kernel; `codegen/launch.py` has the code it consists of. Inductor
-compiles C++ with the system's compiler and loads a shared library; no compiler is needed here.
+`codegen/launch.py` has the code that a launcher consists of; that of a kernel of many iterations
+calls `threads.py`. Inductor compiles C++ with the system's compiler and loads a shared library; no
+compiler is needed here.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from functools import cache
 from typing import Any
 
 import numpy
+
+from .threads import driver
 
 Launcher = Callable[..., int]
 
@@ -40,8 +42,9 @@ PYTHON_SYMBOLS = (
     "PyEval_SaveThread",
     "PyEval_RestoreThread",
 )
-# Variables of the object file: numpy's array type in this process, and what a kernel raises.
-ARRAY_TYPE, INDEX_ERROR = "ndarray_type", "index_error"
+# Variables of the object file: numpy's array type in this process, what a kernel raises, and what
+# runs a loop on several threads.
+ARRAY_TYPE, INDEX_ERROR, PARALLEL = "ndarray_type", "index_error", "parallel"
 METH_FASTCALL = 0x80
 
 _lock = threading.Lock()
@@ -73,12 +76,18 @@ class Code:
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
         self._engine.add_object_file(binding.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
-        for name, value in ((ARRAY_TYPE, numpy.ndarray), (INDEX_ERROR, IndexError)):
-            variable = self._engine.get_global_value_address(name)
-            if not variable:
-                raise LoadError("the object file was not made by this lab")
-            ctypes.c_void_p.from_address(variable).value = id(value)
+        self._set(ARRAY_TYPE, id(numpy.ndarray))
+        self._set(INDEX_ERROR, id(IndexError))
+        if self._engine.get_global_value_address(PARALLEL):
+            self._set(PARALLEL, driver(binding, target))
         self._methods: list[_MethodDef] = []
+
+    def _set(self, variable: str, value: int) -> None:
+        """An address that the code needs. Raises LoadError where it has no place for it."""
+        place = self._engine.get_global_value_address(variable)
+        if not place:
+            raise LoadError("the object file was not made by this lab")
+        ctypes.c_void_p.from_address(place).value = value
 
     def launcher(self, name: str) -> Launcher:
         """The built-in function for a kernel. Raises LoadError when there is none of that name."""

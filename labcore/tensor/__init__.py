@@ -11,6 +11,7 @@ From outside: `from labcore.tensor import Tensor`; `labcore.tensor` is the funct
     eager        computes an operator         arguments    puts a call in order
     autograd     backward and grad            nodes        what grad_fn is
     recording    what a call keeps            inplace      writes, and history after them
+    threads      how many                     pool         memory for large ones
 """
 
 from . import autograd
@@ -35,13 +36,11 @@ from .functions import (
     allclose,
     equal,
     get_default_dtype,
-    get_num_threads,
     is_floating_point,
     is_tensor,
     isclose,
     numel,
     set_default_dtype,
-    set_num_threads,
 )
 from .modes import (
     enable_grad,
@@ -63,6 +62,7 @@ from .random import (
 )
 from .size import Size
 from .tensor import Tensor, wrap
+from .threads import get_num_threads, set_num_threads
 
 __all__ = [
     "EagerInterpreter",

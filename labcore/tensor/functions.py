@@ -1,13 +1,11 @@
 """Functions beside the operators: comparisons of whole tensors, and the settings of the process.
 
 In: tensors, or a setting.  Out: Python values.
-Invariant: a setting holds for all threads; `set_num_threads` bounds the threads of numpy's BLAS,
-the only ones eager mode has.
+Invariant: a setting holds for all threads.
 """
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -75,21 +73,3 @@ def set_default_dtype(dtype: dtypes.dtype) -> None:
     usual.note(dtypes.default is dtypes.float32, False)
     dtypes.default = dtype
     usual.note(False, dtype is dtypes.float32)
-
-
-_threads: int | None = None
-
-
-def get_num_threads() -> int:
-    """How many threads a matrix product or a compiled kernel may use."""
-    return _threads or os.cpu_count() or 1
-
-
-def set_num_threads(count: int) -> None:
-    global _threads
-    if count <= 0:
-        raise RuntimeError("set_num_threads expects a positive integer")
-    from threadpoolctl import threadpool_limits
-
-    threadpool_limits(count, user_api="blas")
-    _threads = count

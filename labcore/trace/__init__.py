@@ -29,6 +29,7 @@ from .origin import Origin as Origin
 from .plan import (
     LifeRecord as LifeRecord,
     LoopRecord as LoopRecord,
+    LoopShared as LoopShared,
     MemoryPlanned as MemoryPlanned,
     Scheduled as Scheduled,
     StepRecord as StepRecord,

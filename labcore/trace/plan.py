@@ -96,3 +96,14 @@ class MemoryPlanned(Event):
     @classmethod
     def revived(cls, data: dict[str, Any]) -> dict[str, Any]:
         return super().revived(data) | {"lives": [LifeRecord(**life) for life in data["lives"]]}
+
+
+@dataclass
+class LoopShared(Event):
+    """Whether threads share a loop of a kernel: its `variable`, "" if one thread works, and the
+    rule."""
+
+    kernel: str
+    variable: str
+    rule: str
+    detail: str

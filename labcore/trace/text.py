@@ -29,7 +29,7 @@ from .events import (
     Stage,
 )
 from .origin import Origin
-from .plan import LifeRecord, MemoryPlanned, Scheduled
+from .plan import LifeRecord, LoopShared, MemoryPlanned, Scheduled
 
 Format = Callable[[Event], str]
 MOST_PLACES = 6
@@ -184,6 +184,13 @@ def _where(life: LifeRecord) -> str:
     return life.how if life.how == "new" else f"{life.how}, memory of {life.place}"
 
 
+def threads(event: Event) -> str:
+    """Each kernel: the loop that threads share, or why one thread works."""
+    assert isinstance(event, LoopShared)
+    who = f"threads share {event.variable}" if event.variable else "one thread"
+    return _folded(f"{event.kernel}: {who}, {event.rule}: {event.detail}", first="")
+
+
 def kernel_code(event: Event) -> str:
     """The printed kernels."""
     assert isinstance(event, KernelReady)
@@ -227,6 +234,7 @@ ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
     "fusion": (Fusion, fusion),
     "schedule": (Scheduled, schedule),
     "memory": (MemoryPlanned, memory),
+    "threads": (LoopShared, threads),
     "kernel_code": (KernelReady, kernel_code),
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),

@@ -13,7 +13,9 @@ import pytest
 
 from labcore.codegen import elementary, kernel_math
 from labcore.codegen.jit import compile_kernels
+from labcore.codegen.ranges import Loops
 from labcore.runtime.loader import host, load
+from labcore.shapes import Expr
 
 TRUE: dict[str, Callable] = {
     "exp": np.exp,
@@ -43,7 +45,7 @@ def kernel(name: str, dtype: type):
         f"def run(x, out):\n    for i0 in range({COUNT}):\n        out[i0] = {name}(x[i0])\n", scope
     )
     scope["run"].__annotations__.update(x=f"{dtype.__name__}*", out=f"{dtype.__name__}*")
-    return compile_kernels([scope["run"]], {"run": COUNT})
+    return compile_kernels([scope["run"]], {"run": Loops(Expr.of(COUNT), None)})
 
 
 def numbers(name: str, dtype: type) -> np.ndarray:

@@ -1,0 +1,106 @@
+"""The loops of a kernel's text: how often they run, and which of them threads may share.
+
+In: a kernel's syntax tree.  Out: how much work it is, and, of a kernel that says `prange`, one that
+runs a range of that loop.
+`for i0 in prange(262144)` says that no turn needs what another one does. It is compiled as
+`for i0 in range(begin, end)`, with two parameters more, which `runtime/threads.py` fills in; run as
+Python, `prange` is `range`. numba's word means the same, but its own threads cannot be used here:
+its portable layer ends the process when two Python threads call at once.
+Invariant: all `prange` of one kernel have the same bound.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Set
+from dataclasses import dataclass
+
+from ..fusion.primitives import PRIMITIVES
+from ..shapes import Expr
+
+SHARED = "prange"
+BEGIN, END = "begin", "end"
+DEAR = {name for name, primitive in PRIMITIVES.items() if primitive.heavy}
+AS_MUCH = 4  # what is dear takes the time of about so many elements of a sum
+LONG = 16384  # turns from which a kernel lets go of the interpreter's lock: some 5 microseconds
+
+
+@dataclass(frozen=True)
+class Loops:
+    """`work`: the turns of the innermost loops, more for what is dear in them; `turns`: of the loop
+    that threads share, None where there is none. Both are polynomials of the kernel's numbers."""
+
+    work: Expr
+    turns: Expr | None
+
+
+def loops_of(kernel: ast.FunctionDef) -> Loops:
+    """Raises ValueError where the text does not tell how often a `prange` turns."""
+    numbers = {arg.arg for arg in kernel.args.args}
+    shared = [_bound(head.args[0], numbers) for head in _heads(kernel) if _says(head, SHARED)]
+    if any(bound != shared[0] for bound in shared):
+        raise ValueError(f"{kernel.name}: its pranges have different bounds")
+    return Loops(_work(kernel, numbers), shared[0] if shared else None)
+
+
+def as_range(kernel: ast.FunctionDef) -> ast.FunctionDef:
+    """The kernel for some turns of its `prange`: two more parameters say from where to where."""
+    part = copy.deepcopy(kernel)
+    for head in _heads(part):
+        if _says(head, SHARED):
+            head.func = ast.copy_location(ast.Name("range", ast.Load()), head.func)
+            names = [ast.Name(name, ast.Load()) for name in (BEGIN, END)]
+            head.args = [ast.copy_location(name, head.args[0]) for name in names]
+    part.args.args += [ast.arg(name, ast.Constant("int64")) for name in (BEGIN, END)]
+    return ast.fix_missing_locations(part)
+
+
+def _heads(kernel: ast.AST) -> list[ast.Call]:
+    """`range(4)` and the like, of all loops."""
+    loops = [node for node in ast.walk(kernel) if isinstance(node, ast.For)]
+    return [loop.iter for loop in loops if isinstance(loop.iter, ast.Call)]
+
+
+def _says(head: ast.Call, word: str) -> bool:
+    return isinstance(head.func, ast.Name) and head.func.id == word
+
+
+def _work(node: ast.AST, numbers: Set[str]) -> Expr:
+    total = Expr()
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
+            inside = _work(child, numbers)
+            total += _turns(child.iter, numbers) * (inside if inside.terms else _weight(child))
+    return total
+
+
+def _weight(loop: ast.For) -> int:
+    """Of one turn of an innermost loop."""
+    called = [node.func for node in ast.walk(loop) if isinstance(node, ast.Call)]
+    return 1 + AS_MUCH * sum(isinstance(name, ast.Name) and name.id in DEAR for name in called)
+
+
+def _turns(head: ast.Call, numbers: Set[str]) -> Expr:
+    """Of a loop; one of unknown length counts as a long one."""
+    try:
+        *start, stop = [_bound(bound, numbers) for bound in head.args[:2]]
+    except ValueError:
+        return Expr.of(LONG)
+    return stop - start[0] if start else stop
+
+
+def _bound(node: ast.expr, numbers: Set[str]) -> Expr:
+    """A loop's bound. Raises ValueError for what is no polynomial of the kernel's numbers."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, int):
+        return Expr.of(node.value)
+    if isinstance(node, ast.Name) and node.id in numbers:
+        return Expr.of(node.id)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        return _bound(node.operand, numbers) * -1
+    if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
+        a, b = _bound(node.left, numbers), _bound(node.right, numbers)
+        if isinstance(node.op, ast.Mult):
+            return a * b
+        return a + b if isinstance(node.op, ast.Add) else a - b
+    raise ValueError(f"line {node.lineno}: {ast.unparse(node)} is no bound of a prange")
