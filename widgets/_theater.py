@@ -18,7 +18,7 @@ from labcore import trace as t
 from ._calls import call_labels, leaves_of
 
 Json = dict[str, Any]
-_LOOP = re.compile(r"^ *for \w+ in (range\(.+\)):", re.M)
+_LOOP = re.compile(r"^ *for \w+ in p?(range\(.+\)):", re.M)
 
 
 @dataclass

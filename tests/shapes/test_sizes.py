@@ -215,7 +215,7 @@ def test_what_is_printed():
         torch.compile(block, dynamic=True)(*pair(4, 6))
     assert "x: 'float32[s0, s1]'" in story.text("graph_code")
     code = story.text("output_code")
-    assert "for i0 in range(s0):" in code and "x[s1*i0 + i1]" in code
+    assert "for i0 in prange(s0):" in code and "x[s1*i0 + i1]" in code
     assert "mul = empty_strided((s0, s1), (s1, 1), dtypes.float32)" in code
 
 
