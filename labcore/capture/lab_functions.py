@@ -17,7 +17,7 @@ from .. import dtypes
 from ..ops import OPS
 from ..ops.dispatch import interpreting
 from ..shapes import SymNumber, hint
-from ..tensor import Tensor, factories, functions, modes, random, several
+from ..tensor import Tensor, custom, factories, function, functions, hooks, modes, random, several
 from ..tensor.methods import Methods
 from .breaks import Break
 from .callables import Meaning, means, means_constant, means_operator
@@ -29,6 +29,8 @@ OPERATOR_LIKE = "arange full full_like ones ones_like zeros zeros_like".split()
 UNWRITTEN = {"empty": factories.zeros, "empty_like": factories.zeros_like}
 RANDOM = "rand rand_like randn randn_like".split()
 NEEDS_NUMBERS = "allclose equal".split()
+# Of the rooms that work on arrays, what is Python like the user's.
+READ_MODULES = {module.__name__ for module in (custom, function, hooks, modes)}
 
 
 def _stops(id: str, **particulars: object) -> Meaning:
@@ -36,6 +38,13 @@ def _stops(id: str, **particulars: object) -> Meaning:
         raise Break(id, **particulars)
 
     return meaning
+
+
+def _records_a_function(
+    vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]
+) -> Variable:
+    cls = vm.look(args[0])
+    raise Break("autograd-function", name=getattr(cls, "value", cls).__name__)
 
 
 def _as_operator(function: Any) -> Meaning:
@@ -106,10 +115,11 @@ def _install() -> None:
         means_operator(getattr(factories, name))
     for name, instead in UNWRITTEN.items():
         means(getattr(factories, name), _as_operator(instead))
-    for function in several.FUNCTIONS.values():
-        means_operator(function)
+    for of_several in several.FUNCTIONS.values():
+        means_operator(of_several)
     for name in RANDOM:
         means_operator(getattr(random, name))
+    means(custom.recorded, _records_a_function)
     means(random.randint, _stops("random-operator", name="torch.randint"))
     for name in NEEDS_NUMBERS:
         means(getattr(functions, name), _stops("tensor-to-python", name=name))
@@ -139,7 +149,7 @@ def tensor_method_name(function: FunctionType) -> str | None:
 def is_of_the_lab(function: FunctionType) -> bool:
     """Does it belong to the rooms whose code works on arrays, which capture does not read?"""
     module = str(function.__globals__.get("__name__", ""))
-    return module.startswith(("labcore.tensor", "labcore.ops")) and module != modes.__name__
+    return module.startswith(("labcore.tensor", "labcore.ops")) and module not in READ_MODULES
 
 
 _install()

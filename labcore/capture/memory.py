@@ -211,12 +211,12 @@ class Memory:
         node.meta = meta_of(node).with_grad(wanted)
         return node
 
-    def view_of_input(self, node: Node, way: tuple[tuple, bool]) -> Node:
+    def view_of_input(self, node: Node, way: tuple[tuple, str]) -> Node:
         """The node of an input that is a view of another one; `way` is its `_view`."""
-        steps, recorded = way
+        steps, refusal = way
         for op, rest in steps:
             node = self._emit(op, (node, *rest))
-        if not recorded:
+        if refusal:
             self.unrecorded[node] = self.tracer.step
         return node
 

@@ -17,6 +17,7 @@ from ..guards import Source, kinds
 from ..ops.sharing import memory_of
 from ..tensor import Tensor
 from ..tensor.modes import mode, no_grad
+from ..tensor.nodes import UNRECORDED_VIEW
 from ..tensor.tensor import storage_of
 from .breaks import Break
 from .skipping import CaptureAgain
@@ -69,14 +70,14 @@ def written(tensor: Tensor, writes: int) -> None:
 def unrecord(view: Tensor) -> None:
     """The view was made where nothing is recorded, which the tape remembers."""
     if view._base is not None:
-        view.grad_fn, view._view = None, (view._view[0], False)
+        view.grad_fn, view._view = None, (view._view[0], UNRECORDED_VIEW)
 
 
 def record_view(view: Tensor, base: Tensor | None) -> None:
     """The view was made where views are recorded, of what the region made or of this input."""
     if view._base is not None:
-        recorded = base is None or base._base is None or base._view[1]
-        view._view = (view._view[0], recorded)
+        refusal = "" if base is None or base._base is None else base._view[1]
+        view._view = (view._view[0], refusal)
 
 
 # ---- when it is right ---------------------------------------------------------------------------
@@ -179,14 +180,29 @@ def shared_node(operators: OperatorCalls, tensor: TensorVariable) -> Node | None
         _guard_shared(looker, source, home, code, "no longer another tensor, detached")
         twin = operators.placeholder(tensor)
         node = memory.detached_input(operators.input_node(whole), tensor, twin)
-    elif id(value._base) in shared.bases:
+    elif id(value._base) in shared.bases and not is_watched(value):
         base = looker.look(looker.lazy(*_base(tensor)))
-        code = f"{home}._view == {looker.builder.constant(value._view, 'view')}"
+        way = looker.builder.constant(value._view, "view")
+        code = f"{looker.builder.constant(is_view, 'is_view')}({home}, {way})"
         _guard_shared(looker, source, home, code, "another view of its base")
         node = memory.view_of_input(operators.input_node(base), value._view)
     else:
         return None
     return node
+
+
+def is_view(tensor: Tensor, way: tuple) -> bool:
+    """Is it this view of its base, and does nobody ask for its own gradient?"""
+    return tensor._view == way and not is_watched(tensor)
+
+
+def is_watched(tensor: Tensor) -> bool:
+    """Is the gradient of just this tensor kept, or told to a hook?"""
+    node = tensor.grad_fn
+    if node is None:
+        return False
+    hooked = node.hooks is not None and any(node.hooks.arriving.values())
+    return hooked or node.retains(tensor)
 
 
 def _guard_shared(looker: Looker, source: Source, home: str, code: str, words: str) -> None:
@@ -214,7 +230,7 @@ def _guard_takes_writes(looker: Looker, written: TensorVariable, recorded: bool)
     assert written.source is not None
     name, home = written.source.name, written.home
     code = f"{looker.builder.constant(takes_writes, 'takes_writes')}({home}, {recorded})"
-    words = f"{name!r} is a leaf that requires grad, or a view of one, now"
+    words = f"{name!r} is a leaf that requires grad, a view of one, or retains its gradient, now"
     expected, origin = "a tensor that may be written", looker.builder.met_at(home)
     looker.builder.add(kinds.condition("TENSOR_MATCH", name, code, home, expected, words, origin))
 
@@ -222,11 +238,13 @@ def _guard_takes_writes(looker: Looker, written: TensorVariable, recorded: bool)
 def takes_writes(tensor: Tensor, recorded: bool) -> bool:
     """Does the tape take a write to the tensor? `recorded`: a gradient may flow into it."""
     base = tensor._base
+    if recorded and (tensor.retains_grad or base is not None and base.retains_grad):
+        return False  # that of the new values, which only a graph would read
     if base is None:
         return not (recorded and tensor._requires_grad and tensor.grad_fn is None)
     if not recorded:
         return not base._requires_grad
-    return tensor._view[1] and not (base._requires_grad and base.grad_fn is None)
+    return not tensor._view[1] and not (base._requires_grad and base.grad_fn is None)
 
 
 @dataclass(frozen=True, eq=False)

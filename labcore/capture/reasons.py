@@ -177,6 +177,13 @@ REASONS: dict[str, Reason] = {
         "Move it before or after the compiled function.",
         "only this runs in Python, the forward before it and its backward are compiled.",
     ),
+    "autograd-function": Reason(
+        "{name}.apply, whose backward is the program's",
+        "A graph is differentiated by the rules of its operators; this derivative is Python that "
+        "the tape calls.",
+        "Give an operator a rule of its own: library.operator, library.derivative.",
+        "only the recording runs in Python, {name}.forward is compiled.",
+    ),
     "unknown-method": Reason(
         "Tensor.{name}",
         "Capture has no rule for this attribute of a tensor.",

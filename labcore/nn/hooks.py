@@ -7,22 +7,9 @@ PyTorch also has hooks for gradients, for all modules at once, and with keyword 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import count
 from typing import Any
 
-Hook = Callable[..., Any]
-_numbers = count()
-
-
-class Handle:
-    """What registering a hook returns; `remove()` takes the hook away again."""
-
-    def __init__(self, hooks: dict[int, Hook], number: int) -> None:
-        self.hooks, self.number = hooks, number
-
-    def remove(self) -> None:
-        self.hooks.pop(self.number, None)
+from ..tensor.hooks import Hook
 
 
 class Hooks:
@@ -45,9 +32,3 @@ class Hooks:
             if found is not None:
                 result = found
         return result
-
-
-def register(hooks: dict[int, Hook], hook: Hook) -> Handle:
-    number = next(_numbers)
-    hooks[number] = hook
-    return Handle(hooks, number)

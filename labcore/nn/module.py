@@ -16,8 +16,9 @@ from typing import Any, NamedTuple, TypeVar
 from .. import devices
 from ..dtypes import dtype as DType
 from ..tensor import Tensor, no_grad
+from ..tensor.hooks import Hook, RemovableHandle, register
 from ..tensor.parameter import Parameter
-from .hooks import Handle, Hook, Hooks, register
+from .hooks import Hooks
 
 M = TypeVar("M", bound="Module")
 NO_BUFFERS: Mapping[str, bool] = MappingProxyType({})
@@ -43,11 +44,11 @@ class Module:
             return self.forward(*args, **kwargs)
         return self._hooks.call(self, args, kwargs)
 
-    def register_forward_pre_hook(self, hook: Hook) -> Handle:
+    def register_forward_pre_hook(self, hook: Hook) -> RemovableHandle:
         """`hook(module, args)` before each call; other arguments if it returns some."""
         return register(self._own_hooks().before, hook)
 
-    def register_forward_hook(self, hook: Hook) -> Handle:
+    def register_forward_hook(self, hook: Hook) -> RemovableHandle:
         """`hook(module, args, result)` after each call; another result if it returns one."""
         return register(self._own_hooks().after, hook)
 

@@ -12,6 +12,8 @@ From outside: `from labcore.tensor import Tensor`; `labcore.tensor` is the funct
     autograd     backward and grad            nodes        what grad_fn is
     recording    what a call keeps            inplace      writes, and history after them
     threads      how many                     pool         memory for large ones
+    function     derivatives of one's own     custom       what the tape is told of those
+    hooks        on a gradient's way          saved        what is kept until the backward
 """
 
 from . import autograd

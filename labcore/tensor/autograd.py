@@ -3,7 +3,7 @@
 In: tensors with a history.  Out: gradients, added to the leaves or returned.
 Invariant: a node runs once for each backward, after everything newer that leads to it; nothing here
 recurses, so the length of a chain does not matter; gradients are computed without recording.
-Left out: double backward (`create_graph=True` is refused), hooks of tensors, anomaly mode, more
+Left out: double backward (`create_graph=True` is refused), hooks of nodes, anomaly mode, more
 than one thread.
 """
 
@@ -18,8 +18,9 @@ import numpy as np
 
 from labcore import ops
 
-from . import pool, saved as graph  # noqa: F401  as in PyTorch: autograd.graph.saved_tensors_hooks
+from . import function as function, pool, saved as graph  # noqa: F401  PyTorch's `autograd.graph`
 from .factories import empty_like
+from .function import Function as Function
 from .modes import (
     enable_grad as enable_grad,
     inference_mode as inference_mode,
@@ -28,7 +29,7 @@ from .modes import (
     no_grad,
     set_grad_enabled as set_grad_enabled,
 )
-from .nodes import Edge, FunctionNode, Node, edge_of
+from .nodes import Edge, FunctionNode, attach, edge_of
 from .tensor import Tensor, wrap
 
 Tensors = Tensor | Sequence[Tensor]
@@ -58,11 +59,6 @@ def record(
     for number, tensor in enumerate(outputs):
         if tensor.dtype.is_floating_point:
             attach(tensor, node, number)
-
-
-def attach(tensor: Tensor, node: Node, number: int = 0) -> None:
-    """Make `tensor` the result of `node`."""
-    tensor.grad_fn, tensor._output_number, tensor._requires_grad = node, number, True
 
 
 def backward(
@@ -185,6 +181,16 @@ class _Pending:
         before = self.grads.get(number)
         self.grads[number] = gradient if before is None else ops.add(before, gradient)
 
+    def through_hooks(self) -> None:
+        """What the hooks of the node's results make of the gradients."""
+        leaf = isinstance(self.node, Tensor)
+        hooks = getattr(self.node, "_hooks", None) if leaf else self.node.hooks
+        if hooks is not None:
+            for number in hooks.arriving:
+                found = hooks.changed(number, self.grads.get(number))
+                if found is not None:
+                    self.grads[number] = found
+
 
 def _run(roots: list[Root], retain: bool, targets: list[Edge] | None) -> list[Tensor | None]:
     """Walk from the roots.
@@ -201,9 +207,12 @@ def _run(roots: list[Root], retain: bool, targets: list[Edge] | None) -> list[Te
         while heap:
             _, key = heapq.heappop(heap)
             step = pending.pop(key)
-            if targets is not None:
+            leaf = isinstance(step.node, Tensor)
+            if leaf:
+                step.through_hooks()
+            if targets is not None:  # of a target that is no leaf, before its hooks
                 captured.update(((key, number), g) for number, g in step.grads.items())
-            if isinstance(step.node, Tensor):
+            if leaf:
                 if targets is None:
                     _accumulate(step.node, [step.grads.pop(0)])
                 continue
@@ -216,6 +225,7 @@ def _run(roots: list[Root], retain: bool, targets: list[Edge] | None) -> list[Te
 
 
 def _walk_through(step: _Pending, pending: dict, heap: list, needed: dict | None) -> None:
+    step.through_hooks()
     node, arrived = step.node, step.grads
     if node.retained:
         for number, reference in node.retained.items():
@@ -226,8 +236,7 @@ def _walk_through(step: _Pending, pending: dict, heap: list, needed: dict | None
                     if tensor._grad is None
                     else ops.add(tensor._grad, arrived[number])
                 )
-    count = node.results if type(node) is FunctionNode else 1
-    gradients = list(node.apply([arrived.get(n) for n in range(count)]))
+    gradients = list(node.apply([arrived.get(n) for n in range(node.results)]))
     arrived.clear()
     gradients.reverse()  # so that each is let go of as it is handed on, in the order of the inputs
     for edge in node.edges:
@@ -283,9 +292,16 @@ _alone = _holders([wrap(np.empty(1))])
 
 
 def _accumulate(leaf: Tensor, holder: list[Tensor]) -> None:
-    """Add a gradient to `leaf.grad`: in place, or taking it over when nobody else has it."""
-    if not leaf._requires_grad:
-        return
+    """Add a gradient to `leaf.grad`, and tell the hooks that wait for that."""
+    if leaf._requires_grad:
+        _add(leaf, holder)
+        hooks = getattr(leaf, "_hooks", None)
+        if hooks is not None:
+            hooks.tell(leaf)
+
+
+def _add(leaf: Tensor, holder: list[Tensor]) -> None:
+    """In place, or taking the gradient over when nobody else has it."""
     gradient = holder[0].array
     if leaf._grad is not None:
         ops.add_(leaf._grad, holder[0])

@@ -24,7 +24,7 @@ from labcore.ops.op import Op
 from .arguments import positional, unwrapped
 from .inplace import write
 from .modes import mode
-from .nodes import MAKES_ANEW, UNRECORDED
+from .nodes import MAKES_ANEW, UNRECORDED, UNRECORDED_VIEW
 from .recording import finish, prepare
 from .storage import Storage
 from .tensor import Tensor, storage_of, wrap
@@ -113,12 +113,12 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
         out._storage = out._storage.alias()
     if out._storage.inference or op.kind == "detach":
         return
-    step = (op, args[1:])
+    step, unrecorded = (op, args[1:]), "" if mode.grad else UNRECORDED_VIEW
     if source._base is None:
-        out._base, out._view = source, ((step,), mode.grad)
+        out._base, out._view = source, ((step,), unrecorded)
     else:
-        steps, recorded = source._view
-        out._base, out._view = source._base, ((*steps, step), recorded and mode.grad)
+        steps, refusal = source._view
+        out._base, out._view = source._base, ((*steps, step), refusal or unrecorded)
     base = out._base
     out._requires_grad = base._requires_grad  # as in PyTorch: even when nothing is recorded
     if base._views is None:

@@ -4,12 +4,14 @@ In: a tensor's slots `_requires_grad`, `_grad`, `grad_fn`.
 Out: PyTorch's attributes and their refusals.
 Invariant: a non-leaf tensor holds its history; the history never holds the tensor. Only floating
 point tensors require grad.
-Left out: hooks, and the warning for reading `.grad` of a tensor that keeps none.
+Left out: the warning for reading `.grad` of a tensor that keeps none.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
+
+from .hooks import GradientHooks, Hook, RemovableHandle, register
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -100,6 +102,35 @@ class History:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self.grad_fn is not None:
             self.grad_fn.retain_grad(self)
+
+    def register_hook(self: Any, hook: Hook) -> RemovableHandle:
+        """`hook(grad)` is called with this tensor's gradient whenever it has been computed; what
+        it returns, unless None, goes on in its place.
+
+        Raises RuntimeError where the tensor requires none.
+        """
+        hooks = self._gradient_hooks()
+        number = self.output_nr
+        return register(hooks.arriving.setdefault(number, {}), hook)
+
+    def register_post_accumulate_grad_hook(self: Any, hook: Hook) -> RemovableHandle:
+        """`hook(tensor)` is called whenever `.grad` of this leaf has been added to."""
+        if self.grad_fn is not None:
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            )
+        return register(self._gradient_hooks().accumulated, hook)
+
+    def _gradient_hooks(self: Any) -> GradientHooks:
+        if not self._requires_grad:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if self.grad_fn is None:
+            if not hasattr(self, "_hooks"):
+                self._hooks = GradientHooks()
+            return self._hooks
+        if self.grad_fn.hooks is None:
+            self.grad_fn.hooks = GradientHooks()
+        return self.grad_fn.hooks
 
     @property
     def retains_grad(self: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 from labcore.ops.op import Op
 
 from .modes import mode
-from .nodes import UNRECORDED_VIEW, CopySlices, ViewNode
+from .nodes import CopySlices, Node, ViewNode, attach
 from .recording import finish, prepare
 from .tensor import Tensor, storage_of
 
@@ -28,7 +28,7 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     recording = mode.grad and target.dtype.is_floating_point
     recording = recording and (needs_grad or base is not None and base._requires_grad)
     if recording:
-        _check(target)
+        check_target(target)
     storage = storage_of(target)
     if storage.inference and not mode.inference:
         raise RuntimeError(
@@ -41,18 +41,37 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     op.kernel(*raw)
     storage.writes += 1
     if recording:
-        if base is not None:
-            slices = CopySlices(base, target._view[0], node)
-            base.grad_fn, base._output_number, base._requires_grad = slices, 0, True
+        retained = target.grad_fn is not None and target.grad_fn.forget(target)
         finish(node, plan, target)
-        _tell_views(target if base is None else base)
+        if retained:
+            node.retain_grad(target)
+        tell_relatives(target, 0 if node.wanted[:1] == ("input",) else None)
     return target
 
 
-def _check(target: Tensor) -> None:
+def tell_relatives(target: Tensor, place: int | None) -> None:
+    """`target` was written, and has the history that belongs to that: its base and all living views
+    get one that goes through it. `place`: its node's edge to what was there before."""
     base = target._base
-    if base is not None and not target._view[1]:
-        raise RuntimeError(UNRECORDED_VIEW.format("is being"))
+    if base is not None:
+        assert target.grad_fn is not None
+        _continue(base, CopySlices(base, target._view[0], target.grad_fn, place))
+    _tell_views(target if base is None else base)
+
+
+def _continue(tensor: Tensor, node: Node) -> None:
+    """A gradient that is retained is always that of the newest values."""
+    retained = tensor.grad_fn is not None and tensor.grad_fn.forget(tensor)
+    attach(tensor, node)
+    if retained:
+        node.retain_grad(tensor)
+
+
+def check_target(target: Tensor) -> None:
+    """Raises RuntimeError where the tape takes no write to the tensor."""
+    base = target._base
+    if base is not None and target._view[1]:
+        raise RuntimeError(target._view[1].format("is being"))
     if base is not None and base._requires_grad and base.grad_fn is None:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
@@ -68,5 +87,4 @@ def _tell_views(base: Tensor) -> None:
     for reference in base._views or ():
         view = reference()
         if view is not None and view.dtype.is_floating_point:
-            node = ViewNode(base, *view._view)
-            view.grad_fn, view._output_number, view._requires_grad = node, 0, True
+            _continue(view, ViewNode(base, *view._view))

@@ -21,6 +21,7 @@ from labcore.graph import TensorMeta
 from labcore.ops import derivatives
 from labcore.ops.op import Op
 
+from .hooks import GradientHooks
 from .saved import Packed, Saved, save as save
 from .tensor import Tensor, wrap
 
@@ -51,7 +52,15 @@ def edge_of(tensor: Tensor) -> Edge | None:
     return (tensor, 0) if node is None else (node, tensor._output_number)
 
 
+
+
+def attach(tensor: Tensor, node: Node, number: int = 0) -> None:
+    """Make `tensor` the result of `node`."""
+    tensor.grad_fn, tensor._output_number, tensor._requires_grad = node, number, True
+
+
 _BASE_WRITTEN = "its base or another view of its base has been"
+# Why the tape takes no writes to a view.
 UNRECORDED_VIEW = (
     "A view was created in no_grad mode and {} modified inplace with grad mode enabled. Given that "
     "this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
@@ -77,12 +86,14 @@ class AccumulateGrad:
 class Node:
     """One recorded step. `edges` has an entry an input, None where no gradient is wanted."""
 
-    __slots__ = ("__weakref__", "_name", "edges", "number", "retained")
+    __slots__ = ("__weakref__", "_name", "edges", "hooks", "number", "retained")
+    results = 1
 
     def __init__(self, name: str, edges: Sequence[Edge | None]) -> None:
         self._name, self.edges = name, edges
         self.number = next(_numbers)
         self.retained: dict[int, weakref.ref[Tensor]] | None = None
+        self.hooks: GradientHooks | None = None
 
     def name(self) -> str:
         return self._name
@@ -107,6 +118,11 @@ class Node:
 
     def retains(self, tensor: Tensor) -> bool:
         return self.retained is not None and tensor._output_number in self.retained
+
+    def forget(self, tensor: Tensor) -> bool:
+        """`tensor` is another step's from now on; had it to be retained?"""
+        kept = self.retained
+        return kept is not None and kept.pop(tensor._output_number, None) is not None
 
     def __repr__(self) -> str:
         return f"<{self._name} object at {id(self):#x}>"
@@ -220,15 +236,15 @@ Step = tuple[Op, tuple]  # a view operator and its arguments after the tensor
 class ViewNode(Node):
     """The history of a view whose base was written to: the way from base to view, backwards."""
 
-    __slots__ = ("base", "recorded", "steps")
+    __slots__ = ("base", "refusal", "steps")
 
-    def __init__(self, base: Tensor, steps: tuple[Step, ...], recorded: bool) -> None:
+    def __init__(self, base: Tensor, steps: tuple[Step, ...], refusal: str) -> None:
         super().__init__("AsStridedBackward0", [edge_of(base)])
-        self.base, self.steps, self.recorded = base.meta, steps, recorded
+        self.base, self.steps, self.refusal = base.meta, steps, refusal
 
     def apply(self, grads: Grads) -> Grads:
-        if not self.recorded:
-            raise RuntimeError(UNRECORDED_VIEW.format(_BASE_WRITTEN))
+        if self.refusal:
+            raise RuntimeError(self.refusal.format(_BASE_WRITTEN))
         return [through_views(self.base, self.steps, grads[0])]
 
 
@@ -246,17 +262,18 @@ def through_views(base: TensorMeta, steps: tuple[Step, ...], grad: Any) -> Any:
 class CopySlices(Node):
     """An in-place operator wrote to a view: the new history of its base.
 
-    Outside the view the gradient passes through; inside it goes through the operator.
+    Outside the view the gradient passes through; inside it goes through the operator. `place`: the
+    operator's edge that leads to what was in the view before, if it has one.
     """
 
-    __slots__ = ("base", "node", "passes", "steps")
+    __slots__ = ("base", "node", "place", "steps")
 
-    def __init__(self, base: Tensor, steps: tuple[Step, ...], node: OperatorNode) -> None:
-        reads_view = node.wanted[:1] == ("input",)
-        self.passes = reads_view and node.op.kind not in MAKES_ANEW
-        others = node.edges[1:] if reads_view else node.edges
+    def __init__(
+        self, base: Tensor, steps: tuple[Step, ...], node: Node, place: int | None
+    ) -> None:
+        others = [edge for n, edge in enumerate(node.edges) if n != place]
         super().__init__("CopySlices", [edge_of(base), *others])
-        self.base, self.steps, self.node = base.meta, steps, node
+        self.base, self.steps, self.node, self.place = base.meta, steps, node, place
 
     def apply(self, grads: Grads) -> Grads:
         assert grads[0] is not None
@@ -265,12 +282,12 @@ class CopySlices(Node):
         for op, rest in self.steps:
             part = op(part, *rest)
         found = list(self.node.apply([ops.clone(part)]))
-        if self.passes:
-            ops.copy_(part, found[0])
-        else:
+        passed = None if self.place is None else found.pop(self.place)
+        if passed is None:
             ops.zero_(part)
-        others = found[len(found) - len(self.edges) + 1 :]
-        return [grad if self.edges[0] is not None else None, *others]
+        else:
+            ops.copy_(part, passed)
+        return [grad if self.edges[0] is not None else None, *found]
 
     def release(self) -> None:
         self.node.release()

@@ -7,7 +7,7 @@ records is in `history.py`, what it can do in `methods.py`, how it becomes numbe
 Invariant: `array` looks into the storage's memory; `shape`, `_stride`, `dtype` and, all of them in
 one object, `_layout` are those of `array`, kept in slots because guards and generated code read
 them on every call.
-Left out: named dimensions, sparse and quantized layouts, subclass dispatch, hooks.
+Left out: named dimensions, sparse and quantized layouts, subclass dispatch.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from .size import Size
 from .storage import Storage, address
 
 if TYPE_CHECKING:
+    from .hooks import GradientHooks
     from .nodes import Node, Step
 
 Known = tuple[Layout, Size, tuple[int, ...], dtypes.dtype]
@@ -53,6 +54,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         "__weakref__",
         "_base",
         "_grad",
+        "_hooks",
         "_layout",
         "_output_number",
         "_pointer",
@@ -82,7 +84,9 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     _grad: Tensor | None
     _output_number: int  # set with grad_fn
     _base: Tensor | None
-    _view: tuple[tuple[Step, ...], bool]  # set with _base: the way from there, and was it recorded?
+    # set with _base: the way from there, and why the tape takes no writes to it, if that is so
+    _view: tuple[tuple[Step, ...], str]
+    _hooks: GradientHooks  # set when a leaf gets its first one
     _views: list[weakref.ref[Tensor]] | None
     _storage: Storage | None
     _pointer: int | None

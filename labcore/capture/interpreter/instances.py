@@ -14,13 +14,13 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from ...tensor import modes
 from .. import objects, storing
 from ..bases import base_of, contents
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..classes import has_dictionary, has_slots, is_fixed, mro
 from ..frame import UNBOUND, SymbolicFrame, is_mark
+from ..lab_functions import READ_MODULES
 from ..polyfills import copies
 from ..variables import (
     Call,
@@ -42,7 +42,7 @@ def makes_instances(vm: Interpreter, value: Any) -> bool:
     """Is it a class whose calls are `type.__call__`'s to answer, and its making ours to follow?"""
     if not issubclass(type(value), type) or issubclass(value, BaseException):
         return False
-    if value is not object and is_fixed(value) and value.__module__ != modes.__name__:
+    if value is not object and is_fixed(value) and value.__module__ not in READ_MODULES:
         return False
     return True
 
