@@ -2,7 +2,8 @@
 
 In: what a region has looked at, changed and used as keys.  Out: guards that no two of them are one
 object where that would show.  That two were one is guarded where the second is met (`looking.py`).
-Invariant: objects that were only read may become one; nobody could tell.
+Invariant: objects that were only read may become one; nobody could tell. (What the program asks
+`is` of is guarded where it asks.)
 """
 
 from __future__ import annotations
@@ -22,19 +23,33 @@ from .variables import (
     Mutable,
     ObjectVariable,
     SetVariable,
+    TensorVariable,
 )
 
 if TYPE_CHECKING:
     from .looking import Looker
 
 
-def keep_apart(looker: Looker) -> None:
+def keep_apart(looker: Looker, inputs_are_written: bool) -> None:
     """Raises Break for what is one object in a way that capture does not follow."""
     _each_its_own(looker)
     _dictionaries_apart(looker)
     _no_shared_dictionary(looker)
     _iterators_apart(looker)
-    tensors = [(t.home, t.source.name) for t in looker.tensors if t.source]
+    _tensors_apart(looker, inputs_are_written)
+
+
+def _tensors_apart(looker: Looker, inputs_are_written: bool) -> None:
+    """Each tensor is another one, except that what is only read of objects' attributes, as a
+    model's parameters are, may be one tensor in two places: that gives the same numbers, and the
+    same gradients. PyTorch leaves parameters out, too; what the call itself brings is another
+    variant there whenever it is one tensor twice."""
+    told = inputs_are_written or any(isinstance(v, TensorVariable) for v in looker.distinct)
+    tensors = [
+        (tensor.home, tensor.source.name)
+        for tensor in looker.tensors
+        if tensor.source and (told or not tensor.source.is_attribute)
+    ]
     if len(tensors) > 1:
         names = ", ".join(name for _, name in tensors)
         words = f"{names}: one tensor is passed more than once"
@@ -43,7 +58,7 @@ def keep_apart(looker: Looker) -> None:
 
 def _each_its_own(looker: Looker) -> None:
     """An object that is changed, or is a key, must not be what another one was taken for."""
-    alone = {**looker.effects.written, **looker.distinct}
+    alone: set[Any] = {*looker.effects.written, *looker.distinct}
     groups: dict[Any, list[Mutable]] = {}
     for variable in looker.known.values():
         if isinstance(variable, Mutable):

@@ -71,6 +71,7 @@ def key_of(vm: Interpreter, variable: Variable) -> Any:
     if isinstance(value, (ListVariable, DictVariable, SetVariable, BytearrayVariable)):
         raise WouldRaise(TypeError(f"unhashable type: {value.kind!r}"), exact=True)
     if isinstance(value, TensorVariable):
+        vm.looker.distinct[value] = None
         return value
     if isinstance(value, ObjectVariable):
         return _object_key(vm, value)
@@ -85,8 +86,7 @@ def _id_key(vm: Interpreter, value: IdVariable) -> IdVariable:
     of = vm.look(value.of)
     if not isinstance(of, (Mutable, TensorVariable)) or of.value is None or not of.home:
         raise Break("operation", what=f"the id of a {of.kind} as a key")
-    if isinstance(of, Mutable):
-        vm.looker.distinct[of] = None
+    vm.looker.distinct[of] = None
     return vm.looker.ids.setdefault(of, IdVariable(of, home=f"id({of.home})"))
 
 

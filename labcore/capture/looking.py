@@ -83,7 +83,7 @@ class Looker(Contents):
         self.known: dict[int, Variable] = {}
         self.tensors: list[TensorVariable] = []
         self.effects, self.classes = Effects(), Classes(builder)
-        self.distinct: dict[Mutable, None] = {}  # what is a key by its identity
+        self.distinct: dict[Mutable | TensorVariable, None] = {}  # whose identity counts
         self.ids: dict[Variable, IdVariable] = {}  # keys, by whose ids they are
         self._lazies: dict[Source, Lazy] = {}
         self.presence = Presence(builder)
@@ -322,10 +322,10 @@ class Looker(Contents):
                 kinds.condition("DUPLICATE_INPUT", name, code, home, expected, words, origin)
             )
 
-    def finish(self) -> None:
+    def finish(self, inputs_are_written: bool) -> None:
         """What only all of it together decides."""
         self.presence.finish(self._lazies.values())
-        keep_apart(self)
+        keep_apart(self, inputs_are_written)
         if mode.grad and any(t.meta.requires_grad for t in self.tensors):
             for tensor in self.tensors:
                 self.recordable(tensor)

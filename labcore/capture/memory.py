@@ -55,6 +55,10 @@ class Memory:
         self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
         self._views: dict[tuple[Node, Node, Node], Node] = {}
 
+    @property
+    def writes_inputs(self) -> bool:
+        return any(root.op == "placeholder" for root in self.contents)
+
     # ---- reading ----
 
     def read(self, node: Node) -> Node:

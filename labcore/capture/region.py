@@ -189,7 +189,7 @@ def _region(vm: Interpreter) -> Region:
     else:
         last = _stop(vm, way_out, stop)
     check_unused(vm.operators.tracer, way_out.outputs, None if stop is None else vm.step)
-    vm.looker.finish()
+    vm.looker.finish(vm.operators.tracer.memory.writes_inputs)
     finish(vm.operators.tracer.memory, vm.looker, vm.operators.shared)
     module, inputs, call = _graph(vm, way_out)
     body = [*call, *way_out.first, *way_out.lines, last]

@@ -63,6 +63,7 @@ def set_tape_fact(
     if tensor.source is None or not _is_gradient(given, tensor):
         raise Break("mutation", what="the grad of a tensor")
     vm.looker.effects.add("{}.grad = {}", tensor, given)
+    vm.looker.distinct[tensor] = None
     tensor.grad = given
 
 

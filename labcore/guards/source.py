@@ -43,6 +43,12 @@ class Source:
         return Source(variable, "{}.cell_contents", self, fallible=True)
 
     @property
+    def is_attribute(self) -> bool:
+        """Is it an object's attribute, or in what is one?"""
+        here = self.template.startswith("{}.")
+        return self.base is not None and (here or self.base.is_attribute)
+
+    @property
     def root(self) -> Source:
         """Where the path begins: an argument, a frame, a global variable, a thing held on to."""
         return self if self.base is None else self.base.root

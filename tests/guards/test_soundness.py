@@ -170,7 +170,7 @@ def test_attributes_and_methods(monkeypatch):
     model.bias = torch.ones(2)
     assert not watched(model, ones())
     model.weight = model.bias
-    assert not watched(model, ones())
+    assert watched(model, ones())  # both are only read: nobody can tell (test_parameters.py)
     model.gain = 10  # shadows the class attribute
     assert not watched(model, ones())
     monkeypatch.setattr(Model, "gain", 7)
