@@ -20,6 +20,7 @@
     peeking.py, remaking.py                     real iterators, read and made
     exit.py           making what leaves a region
     leaving.py        its end: the result or the frames, and the effects
+    numbers.py, layouts.py, marked.py           numbers and sizes that are inputs of the graph
     breaks.py, reasons.py                       stopping, and every reason to
     unused.py         what nobody reads
     region.py         all of it put together

@@ -17,9 +17,8 @@ from ..guards import Source, kinds
 from ..shapes import SymInt
 from ..tensor import Tensor
 from ..tensor.marks import mark_of
+from .marked import LEAST
 from .numbers import Numbers
-
-LEAST = 2
 
 
 def varies(numbers: Numbers, source: Source, tensor: Tensor) -> bool:
@@ -42,8 +41,8 @@ def layout(
         builder.add(kinds.size_match(source.name, home, tensor, builder.origin, key))
         builder.add(kinds.stride_match(source.name, home, tensor, builder.origin, key))
         return tensor.meta
-    symbolic = tuple(axis for axis in range(rank) if chosen[axis])
-    builder.add(kinds.some_sizes(source.name, home, tensor, symbolic, LEAST, builder.origin))
+    symbolic = {axis: _ends(tensor, axis) for axis in range(rank) if chosen[axis]}
+    builder.add(kinds.some_sizes(source.name, home, tensor, symbolic, builder.origin))
     shape: tuple[Any, ...] = tuple(
         _size(numbers, source, tensor, axis) if chosen[axis] else tensor.shape[axis]
         for axis in range(rank)
@@ -67,17 +66,23 @@ def stride_source(source: Source, axis: int) -> Source:
 def _size(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> SymInt:
     """A size that was marked or has varied is nobody else's."""
     where = size_source(source, axis)
-    own = mark_of(tensor, axis) or where.name in numbers.varying.symbols
-    return numbers.size(where, tensor.shape[axis], LEAST, shared=not own)
+    own = mark_of(tensor, axis).kind or where.name in numbers.varying.symbols
+    return numbers.size(where, tensor.shape[axis], *_ends(tensor, axis), shared=not own)
+
+
+def _ends(tensor: Tensor, axis: int) -> kinds.Ends:
+    """Between which sizes an axis of the variant varies."""
+    mark = mark_of(tensor, axis)
+    return max(LEAST, mark.low or 0), mark.high
 
 
 def _is_symbol(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> bool:
-    mark, name = mark_of(tensor, axis), size_source(source, axis).name
-    if tensor.shape[axis] < LEAST or mark == "static":
+    mark, name, size = mark_of(tensor, axis), size_source(source, axis).name, tensor.shape[axis]
+    if mark.kind == "dynamic" and (size >= LEAST or mark.ends):
+        numbers.marked.add(name, mark, size, numbers.builder.origin)
+    if size < LEAST or mark.kind == "static" or not mark.allows(size):
         return False
-    if mark == "dynamic":
-        numbers.marked[name] = tensor.shape[axis]
-    return bool(mark) or numbers.varying.everything or name in numbers.varying.symbols
+    return bool(mark.kind) or numbers.varying.everything or name in numbers.varying.symbols
 
 
 def _stride_varies(numbers: Numbers, source: Source, tensor: Tensor, axis: int) -> bool:
@@ -97,7 +102,8 @@ def _strides(
         if step in follow and step >= LEAST:
             found[axis] = follow[step]
         elif varies[axis]:
-            found[axis] = numbers.size(stride_source(source, axis), step, LEAST, shared=False)
+            where = stride_source(source, axis)
+            found[axis] = numbers.size(where, step, LEAST, None, shared=False)
         else:
             found[axis] = step
         follow.setdefault(step * tensor.shape[axis], found[axis] * shape[axis])

@@ -19,8 +19,8 @@ from ..guards import Guard, GuardBuilder, Mismatch, Source, kinds
 from ..guards.builder import Load
 from ..shapes import Expr, ShapeEnv, SymFloat, SymInt, SymNumber, renamed
 from ..tensor.size import Size
-from ..trace import Origin
 from .breaks import Break
+from .marked import Marked, Violation
 from .variables import Constant, NumberVariable, TupleVariable, Variable
 
 BITS = 63  # an integer input is one that a kernel can take
@@ -59,8 +59,7 @@ class Numbers:
         self.env = ShapeEnv(self._assume, self._fix)
         self.inputs: dict[str, NumberVariable] = {}  # by symbol
         self.sizes: dict[int, SymInt] = {}  # by the size that was seen
-        self.marked: dict[str, int] = {}  # sizes that have to be symbols, as they were seen
-        self._fixed_by: dict[str, Origin | None] = {}  # where a number was compared last
+        self.marked = Marked()
 
     def wanted(self, source: Source, value: int | float) -> bool:
         """Is this number to be a symbol?"""
@@ -72,26 +71,30 @@ class Numbers:
         """A new symbol for a number; only its type is guarded."""
         origin = self.builder.origin
         self.builder.add(kinds.number_match(source.name, home, value, BITS, origin))
-        return self._new(source, value, home, -(2**BITS) + 1)
+        return self._new(source, value, home, -(2**BITS) + 1, None)
 
-    def _new(self, source: Source, value: int | float, home: str, least: int) -> NumberVariable:
+    def _new(
+        self, source: Source, value: int | float, home: str, least: int, most: int | None
+    ) -> NumberVariable:
         symbol = self.graph.new_symbol("f" if isinstance(value, float) else "s")
-        self.env.symbol(symbol, value, least, 2**BITS - 1)
+        self.env.symbol(symbol, value, least, 2**BITS - 1 if most is None else most)
         number: SymNumber = SymInt(self.env, Expr.of(symbol))
         if isinstance(value, float):
             number = SymFloat(self.env, symbol)
         self.inputs[symbol] = found = NumberVariable(number, value, source, home=home)
         return found
 
-    def size(self, source: Source, value: int, least: int, shared: bool) -> SymInt:
-        """The symbol of a size or a stride, which is at least so large; where it may be shared, the
-        one of an equal size, which it has to stay equal to."""
+    def size(
+        self, source: Source, value: int, least: int, most: int | None, shared: bool
+    ) -> SymInt:
+        """The symbol of a size or a stride, between these two; where it may be shared, the one of
+        an equal size, which it has to stay equal to."""
         home = self.builder.load(source)
         known = self.sizes.get(value) if shared else None
         if known is not None:
             self._stays_equal(source, home, known)
             return known
-        number = self._new(source, value, home, least).number
+        number = self._new(source, value, home, least, most).number
         assert isinstance(number, SymInt)
         if shared:
             self.sizes[value] = number
@@ -141,15 +144,9 @@ class Numbers:
             self.graph.number(symbol, f"{variable.kind} {variable.source_name}")
         return [variable for _, variable in used]
 
-    def violations(self) -> list[tuple[str, int, Origin | None]]:
-        """The sizes that were marked as dynamic and are constants nevertheless: what they are
-        called, which constant, and where it was taken for one."""
-        symbols = {v.source_name: symbol for symbol, v in self.inputs.items()}
-        return [
-            (name, value, self._fixed_by.get(name))
-            for name, value in self.marked.items()
-            if name not in symbols or self.env.is_constant(symbols[name])
-        ]
+    def violations(self) -> list[Violation]:
+        """What contradicts the marks of sizes."""
+        return list(self.marked.violations(self.env, self._names))
 
     @property
     def _homes(self) -> dict[str, str]:
@@ -171,8 +168,7 @@ class Numbers:
             actual = ", ".join(f"{v.source_name} = {n!r}" for v, n in zip(spoken, values))
             return Mismatch(words, actual, f"{words} does not hold: {actual}")
 
-        if "==" in condition:
-            self._fixed_by.update(dict.fromkeys((v.source_name for v in spoken), origin))
+        self.marked.assume(condition, origin)
         name = ", ".join(v.source_name for v in spoken)
         self.builder.add(Guard("SHAPE_ENV", name, code, subject, words, mismatch, origin))
 

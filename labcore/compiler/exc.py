@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import FunctionType
 
 from ..capture import Break
-from ..trace import Origin
+from ..capture.marked import Violation
 from ..trace.text import graph_breaks
 
 
@@ -48,16 +48,15 @@ class BackendCompilerFailed(CompileError):
 
 
 class ConstraintViolationError(CompileError):
-    """A size that was marked as dynamic is a constant of the variant."""
+    """A size that was marked as dynamic is a constant of the variant, is not what it was said to
+    be, or the program does not work for all that it was said to be."""
 
-    def __init__(self, violations: list[tuple[str, int, Origin | None]]) -> None:
-        names = ", ".join(name for name, *_ in violations)
+    def __init__(self, violations: list[Violation]) -> None:
+        names = ", ".join(violation.source for violation in violations)
         parts = [f"Constraints violated ({names})!"]
-        for name, value, origin in violations:
-            parts.append(
-                f"  - You marked {name} as dynamic but your code specialized it to be a constant "
-                f"({value}). Either remove mark_dynamic or use maybe_mark_dynamic."
-            )
+        for violation in violations:
+            parts.append(f"  - {violation.text}")
+            origin = violation.origin
             if origin is not None:
                 parts.append(f"    from user code: {origin.file_name}:{origin.line}  {origin.code}")
         super().__init__("\n".join(parts))

@@ -19,6 +19,7 @@ from .guard import Guard, Mismatch
 
 ATOMS = (int, float, complex, str, bytes, bool, type(None), range, type(...))
 MAX_BITS = 2048
+Ends = tuple[int, int | None]  # the least size, and the largest, if there is one
 
 
 def _differs(
@@ -89,8 +90,8 @@ def _tensor(name: str, what: str, expected: str, actual: str) -> Mismatch:
 
 
 def _show_marks(marks: Marks) -> str:
-    """ "0 dynamic, 1 static": what was said of which axis."""
-    return ", ".join(f"{axis} {mark}" for axis, mark in sorted(marks)) or "none"
+    """ "0 dynamic from 2 to 8, 1 static": what was said of which axis."""
+    return ", ".join(map(str, sorted(marks))) or "none"
 
 
 def size_match(
@@ -121,27 +122,33 @@ def some_sizes(
     name: str,
     home: str,
     tensor: Tensor,
-    symbolic: tuple[int, ...],
-    least: int,
+    symbolic: dict[int, Ends],
     origin: Origin | None,
 ) -> Guard:
-    """The rank and the sizes, but for the axes in `symbolic`, which only have a least one."""
+    """The rank and the sizes, but for the axes in `symbolic`, which only have a least one, and
+    perhaps a largest."""
     shape = tuple(tensor.shape)
     tests = [f"len({home}.shape) == {len(shape)}"]
-    tests += [
-        f"{home}.shape[{n}] >= {least}" if n in symbolic else f"{home}.shape[{n}] == {size}"
-        for n, size in enumerate(shape)
-    ]
+    for n, size in enumerate(shape):
+        found, (low, high) = f"{home}.shape[{n}]", symbolic.get(n, (size, size))
+        end = "" if high is None else f" and {found} <= {high}"
+        tests.append(f"{found} >= {low}{end}" if n in symbolic else f"{found} == {size}")
     axes = tuple(None if n in symbolic else size for n, size in enumerate(shape))
-    expected = _tuple([f">={least}" if size is None else str(size) for size in axes])
+    spans = [_span(*symbolic[n]) if n in symbolic else str(size) for n, size in enumerate(shape)]
+    expected = _tuple(spans)
+
+    def fits(n: int, size: int) -> bool:
+        low, high = symbolic[n]
+        return low <= size and (high is None or size <= high)
 
     def mismatch(value: Tensor) -> Mismatch:
         seen = tuple(value.shape)
-        fits = [
-            n if axis is None and n >= least else f">={least}" if axis is None else axis
-            for axis, n in zip(axes, seen)
-        ]
-        wanted = shape if len(seen) != len(shape) else tuple(fits)
+        if len(seen) != len(shape):
+            return _per_axis(name, "size", shape, seen)
+        wanted = tuple(
+            (size if fits(n, size) else spans[n]) if n in symbolic else shape[n]
+            for n, size in enumerate(seen)
+        )
         return _per_axis(name, "size", wanted, seen)
 
     code = " and ".join(tests)
@@ -168,6 +175,10 @@ def strides_follow(
     return Guard("STRIDE_MATCH", name, code, home, expected, mismatch, origin, axes)
 
 
+def _span(low: int, high: int | None) -> str:
+    return f">={low}" if high is None else f"{low}..{high}"
+
+
 def _tuple(items: list[str]) -> str:
     return f"({', '.join(items)}{',' if len(items) == 1 else ''})"
 
@@ -179,7 +190,7 @@ def _per_axis(name: str, what: str, expected: tuple[Any, ...], actual: tuple[int
     else:
         axis = next(n for n, (a, b) in enumerate(zip(expected, actual)) if a != b)
         text += f"{what} mismatch at index {axis}. expected {expected[axis]}, actual {actual[axis]}"
-    return Mismatch(str(expected), str(actual), text)
+    return Mismatch(_tuple([*map(str, expected)]), str(actual), text)
 
 
 # ---- Python values ------------------------------------------------------------------------------

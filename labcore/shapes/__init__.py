@@ -12,6 +12,7 @@ PyTorch builds SymInt and SymFloat on sympy; sizes are nearly always polynomials
 """
 
 from .env import (
+    SYMBOL as SYMBOL,
     ShapeEnv as ShapeEnv,
     Undecided as Undecided,
     Values as Values,

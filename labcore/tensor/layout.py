@@ -10,12 +10,46 @@ from __future__ import annotations
 
 import threading
 import weakref
+from typing import NamedTuple
 
 from labcore import devices, dtypes
 
 from .size import Size
 
-Marks = frozenset[tuple[int, str]]  # an axis, and what was said of its size
+
+class Mark(NamedTuple):
+    """What was said of the size of an axis: `kind` is "dynamic", "maybe" or "static". One that is
+    dynamic may be said to stay between two ends, which belong to it (None: no such end)."""
+
+    axis: int
+    kind: str
+    low: int | None = None
+    high: int | None = None
+
+    def __str__(self) -> str:
+        return f"{self.axis} {self.words}"
+
+    @property
+    def words(self) -> str:
+        """What was said: "dynamic from 2 to 8"."""
+        low = "" if self.low is None else f" from {self.low}"
+        return self.kind + low + ("" if self.high is None else f" to {self.high}")
+
+    @property
+    def ends(self) -> list[int]:
+        return [end for end in (self.low, self.high) if end is not None]
+
+    @property
+    def is_one(self) -> bool:
+        """Is one size left?"""
+        return self.low is not None and self.low == self.high
+
+    def allows(self, size: int) -> bool:
+        low, high = self.low, self.high
+        return (low is None or low <= size) and (high is None or size <= high)
+
+
+Marks = frozenset[Mark]  # one for an axis at most
 Key = tuple[tuple[int, ...], tuple[int, ...], dtypes.dtype, devices.device, Marks]
 
 UNMARKED: Marks = frozenset()

@@ -12,19 +12,30 @@ from __future__ import annotations
 
 from typing import Any
 
+from .layout import Mark
 from .tensor import Tensor
 
 
-def mark_of(tensor: Tensor, axis: int) -> str:
-    """"dynamic", "maybe", "static", or "" for an axis that nothing was said about."""
-    marks = tensor._layout.marks
-    return dict(marks).get(axis, "") if marks else ""
+def mark_of(tensor: Tensor, axis: int) -> Mark:
+    """Its kind is "" for an axis that nothing was said about."""
+    return next((mark for mark in tensor._layout.marks if mark.axis == axis), Mark(axis, ""))
 
 
-def mark_dynamic(tensor: Tensor, index: int | list[int] | tuple[int, ...]) -> None:
+def mark_dynamic(
+    tensor: Tensor,
+    index: int | list[int] | tuple[int, ...],
+    *,
+    min: int | None = None,
+    max: int | None = None,
+) -> None:
     """Sizes along these axes are to be symbols, from 2 on. A function that only works for the size
-    it has is then an error, ConstraintViolationError."""
-    _mark(tensor, index, "dynamic")
+    it has is then an error, ConstraintViolationError; so is one that does not work for all sizes
+    from `min` to `max`, and a size outside. What follows from that range needs no guard.
+
+    Raises ValueError where no size is left between the two."""
+    if min is not None and max is not None and min > max:
+        raise ValueError(f"no size is at least {min} and at most {max}")
+    _mark(tensor, index, "dynamic", min, max)
 
 
 def maybe_mark_dynamic(tensor: Tensor, index: int | list[int] | tuple[int, ...]) -> None:
@@ -37,12 +48,15 @@ def mark_static(tensor: Tensor, index: int | list[int] | tuple[int, ...] | None 
     _mark(tensor, tuple(range(tensor.ndim)) if index is None else index, "static")
 
 
-def _mark(tensor: Tensor, index: Any, mark: str) -> None:
+def _mark(
+    tensor: Tensor, index: Any, kind: str, low: int | None = None, high: int | None = None
+) -> None:
     if not isinstance(tensor, Tensor):
         raise TypeError(f"expected a Tensor, got {type(tensor).__name__}")
     axes = index if isinstance(index, (list, tuple)) else (index,)
     for axis in axes:
         if not -tensor.ndim <= axis < tensor.ndim:
             raise IndexError(f"axis {axis} of a tensor with {tensor.ndim} axes")
-    marks = dict(tensor._layout.marks) | {axis % tensor.ndim: mark for axis in axes}
-    tensor._layout = tensor._layout.marked(frozenset(marks.items()))
+    new = {axis % tensor.ndim: Mark(axis % tensor.ndim, kind, low, high) for axis in axes}
+    kept = [mark for mark in tensor._layout.marks if mark.axis not in new]
+    tensor._layout = tensor._layout.marked(frozenset((*kept, *new.values())))

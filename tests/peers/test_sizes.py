@@ -20,6 +20,8 @@ def scaled(x, number): return x * number + 1
 def both(x, a, b): return x * a + b
 def doubled(x): return x * 2
 def by_size(x): return x * 2 if x.shape[0] > 10 else x + x.shape[0]
+def below_10(x): return x * 2 if x.shape[0] < 10 else x + 1
+def above_3(x): return x * 2 if x.shape[0] > 3 else x + 1
 def if_six(x): return x * 2 if x.shape[0] == 6 else x + 1
 def differences(x): return x[1:] - x[:-1]
 def flat(x): return x.reshape(-1) * 2
@@ -42,7 +44,7 @@ def optional(x, y): return x * 2 if y is None else x + y
 """
 
 # function -> calls: a tuple is a tensor of ones of that shape, "x" the first of them once more, all
-# else is itself; a size may come with a mark and its axis
+# else is itself; a size may come with a mark, its axis, and the ends of its range
 SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("block", False, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
     ("block", True, [[(n,), (n,)] for n in (4, 4, 8, 4)]),
@@ -91,6 +93,9 @@ SERIES: list[tuple[str, bool | None, list[list[Any]]]] = [
     ("doubled", None, [[(("dynamic", 0, 4), 3)], [(1, 3)], [(6, 3)], [(6, 4)], [(7, 5)]]),
     ("doubled", True, [[(n, 3)] for n in (4, ("static", 0, 5), ("static", 0, 6), 7)]),
     ("doubled", False, [[(n, 3)] for n in (4, ("dynamic", 0, 5), ("dynamic", 0, 6), 7)]),
+    ("doubled", None, [[(n,)] for n in (("dynamic", 0, 4, 2, 8), 5, 8, 9, 10, 5)]),
+    ("below_10", None, [[(n,)] for n in (("dynamic", 0, 4, 2, 8), 7, 12, 14, 7)]),
+    ("above_3", None, [[(n,)] for n in (("dynamic", 0, 6, 4, 8), 5, 3, 7)]),
 ]
 MARKS = {"dynamic": "mark_dynamic", "maybe": "maybe_mark_dynamic", "static": "mark_static"}
 
@@ -101,9 +106,9 @@ def argument(module: Any, part: Any) -> Any:
     first = part[0] if part else 0
     if not isinstance(first, tuple):
         return module.ones(*part)
-    mark, axis, size = first
+    mark, axis, size, *ends = first
     made = module.ones(size, *part[1:])
-    getattr(module._dynamo, MARKS[mark])(made, axis)
+    getattr(module._dynamo, MARKS[mark])(made, axis, **dict(zip(("min", "max"), ends)))
     return made
 
 
