@@ -23,7 +23,7 @@ from ..ops.sharing import meta_of
 from ..shapes import hint
 from .joint import Joint, Parts, needed
 from .partition import Cut, Decision, cut_at
-from .rules import FORCED, Rule, price, readers, rules
+from .rules import FORCED, INPUT, Rule, price, readers, rules
 
 SOURCE, SINK = "forward", "backward"
 
@@ -217,14 +217,15 @@ class Network:
         again = set(cut.recomputed)
         for node in self.values:
             if node in cut.kept:
-                yield self._why_saved(node)
+                yield self._why_saved(node, cut)
             elif node.name in again:
                 yield self._why_again(node)
 
-    def _why_saved(self, node: Node) -> Decision:
+    def _why_saved(self, node: Node, cut: Cut) -> Decision:
         rule = self.rules.get(node)
         if rule is not None:
-            return Decision(node.name, True, rule.name, rule.why, nbytes(node), rule.flip)
+            flip = _unread(node, cut) if rule is INPUT else rule.flip
+            return Decision(node.name, True, rule.name, rule.why, nbytes(node), flip)
         sources = _named(node.all_input_nodes)
         return Decision(
             node.name, True, "cheapest to keep",
@@ -244,6 +245,13 @@ class Network:
             rule, detail = "cheap", f"{node.target.name} of {sources} joins the loop that reads it"
             flip = f"{sources} took more bytes than it does and were kept for it alone"
         return Decision(node.name, False, rule, detail, nbytes(node), flip)
+
+
+def _unread(node: Node, cut: Cut) -> str:
+    """What would let go of an input: that nothing in the backward read it."""
+    kept = next(n for n in cut.backward.nodes if n.name == node.name)
+    users = [user.name for user in kept.users if user.op == "call_function"]
+    return f"{', '.join(users) or 'the caller'} did not read it in the backward"
 
 
 def nbytes(node: Node) -> int:

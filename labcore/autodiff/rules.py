@@ -33,9 +33,9 @@ class Rule:
     hard: bool = False
 
 
-INPUT = Rule("input", "there is nothing to compute it from", "it were no input", hard=True)
+INPUT = Rule("input", "there is nothing to compute it from", "no backward read it", hard=True)
 RANDOM = Rule("random", "a second draw gives other numbers", "it drew none", hard=True)
-FORCED = Rule("forced", "it was asked for", "it were not asked for", hard=True)
+FORCED = Rule("forced", "it was asked for", "it were not, and that cost less", hard=True)
 MATMUL = Rule("matmul", "the most expensive there is to do twice")
 REDUCTION = Rule("reduction", "small to keep, and all of its input would be read again")
 FALLBACK = Rule("fallback", "a kernel of its own, which fuses with no reader")

@@ -117,7 +117,8 @@ def partition(event: Event) -> str:
     """Each value the backward needs: saved or computed again, the rule, what would flip it."""
     assert isinstance(event, PartitionChoice)
     verdict = f"saved, {event.nbytes} bytes" if event.saved else "computed again"
-    other = "computed again" if event.saved else "saved"
+    again = "let go" if event.rule == "input" else "computed again"
+    other = again if event.saved else "saved"
     said = f"{verdict}, {event.rule}: {event.detail}. It would be {other} if {event.flip}."
     return _folded(f"{event.value}: {said}", first="")
 

@@ -102,6 +102,17 @@ def test_decisions_are_events():
     assert all(c.flip and c.detail and c.compile_id for c in story.of(trace.PartitionChoice))
 
 
+def test_an_input_is_let_go_where_the_backward_does_not_read_it():
+    x, w = torch.ones(3, requires_grad=True), torch.ones(3, requires_grad=True)
+    with trace.record() as story:
+        torch.compile(lambda x, w: x * w)(x, w)
+    flips = {c.value: c.flip for c in story.of(trace.PartitionChoice)}
+    assert flips == {
+        "primals_1": "mul_2 did not read it in the backward",
+        "primals_2": "mul_1 did not read it in the backward",
+    }
+
+
 def test_an_input_may_be_written_to_where_eager_mode_does_not_save_it():
     x = torch.ones(3, requires_grad=True)
     y = torch.compile(lambda x: torch.sin(x * 2))(x)

@@ -43,6 +43,10 @@ def test_a_saved_value_says_by_which_rule() -> None:
         "tanh: saved, 16 bytes, output: it is returned. It would be computed again if\n"
         "    it were not."
     )
+    choice = trace.PartitionChoice("x", True, "input", "no source", 16, "mul did not read it")
+    assert render(choice, "partition") == (
+        "x: saved, 16 bytes, input: no source. It would be let go if mul did not read\n    it."
+    )
     choice = trace.PartitionChoice("mul", False, "cheap", "it joins a loop", 16, "it did not")
     assert render(choice, "partition") == (
         "mul: computed again, cheap: it joins a loop. It would be saved if it did not."
