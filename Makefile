@@ -14,7 +14,7 @@ EXTRAS ?=
 DOT    := $(if $(shell command -v dot 2>/dev/null),,--extra dot)
 LOUD   := printf '\n!!! %s\n\n'
 
-.PHONY: env lab test unit js nbval browser lint pythons peers bench fuzz notebooks clean
+.PHONY: env lab test unit js nbval browser lint pythons peers bench fuzz fuzz-autodiff notebooks clean
 .NOTPARALLEL:
 
 env: .venv/.ok
@@ -93,7 +93,13 @@ bench: env
 fuzz: env
 	$(BIN)/python -m tests.capture.random_programs.campaign --jobs $(JOBS) $(FUZZ_ARGS)
 	$(BIN)/python -m tests.guards.random_worlds.campaign --jobs $(JOBS)
+	$(MAKE) fuzz-autodiff
 	$(BIN)/pytest -q -n $(JOBS) --timeout 0 -m fuzz --hypothesis-profile fuzz tests
+
+# Of those the writes in place and the gradients alone.
+# AUTODIFF_ARGS="--writes 2000 --gradients 5000 --seed 0" is how many, and which.
+fuzz-autodiff: env
+	$(BIN)/python -m tests.autodiff.campaign --jobs $(JOBS) $(AUTODIFF_ARGS)
 
 # Run every notebook anew and store what it shows, without timestamps or this machine's paths.
 notebooks: env

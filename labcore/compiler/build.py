@@ -16,6 +16,7 @@ from .. import trace
 from ..capture import Break, Region, capture
 from ..graph import GraphModule
 from ..guards import RECOMPILE_LIMIT, Guard, Variant
+from ..ops.random import generator
 from .backends import Backend
 from .counters import count_region
 from .exc import BackendCompilerFailed, ConstraintViolationError, Unsupported
@@ -129,7 +130,23 @@ def _compiled(
     noting: AbstractContextManager[list[str]] = nullcontext([]) if env is None else env.noting()
     with noting as assumed:
         run = _run_backend(region, point)
+    if any(node.target.kind == "random" or node.target.opaque for node in module.graph.calls):
+        run = _or_drawing_nothing(run)
     return CompiledGraph(run, module, compile_id, assumed)
+
+
+def _or_drawing_nothing(run: Callable[..., Any]) -> Callable[..., Any]:
+    """`run`; where it raises, CPython makes the call, and is to draw the numbers that it drew."""
+
+    def drawing(*inputs: Any) -> Any:
+        before = generator.state
+        try:
+            return run(*inputs)
+        except BaseException:
+            generator.state = before
+            raise
+
+    return drawing
 
 
 def _run_backend(region: Region, point: Point) -> Callable[..., Any]:

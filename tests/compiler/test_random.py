@@ -79,3 +79,23 @@ def test_dropout_is_one_graph_whatever_the_size() -> None:
     for rows in (3, 5, 8):
         x = torch.ones(rows, 4)
         assert run(compiled, x, 4) == run(dropped, x, 4)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_a_graph_that_raises_has_drawn_nothing(backend):
+    """An index that does not exist is met after a draw; eager mode runs the call again."""
+
+    def function(x, index):
+        noise = torch.rand(3)
+        return x[index] + noise
+
+    def drawn(run, index):
+        torch.manual_seed(0)
+        with pytest.raises(IndexError):
+            run(torch.arange(4.0), index)
+        return torch.rand(2).tolist()
+
+    compiled = torch.compile(function, backend=backend)
+    compiled(torch.arange(4.0), torch.tensor([0, 1, 2]))
+    wrong = torch.tensor([0, 1, 9])
+    assert drawn(compiled, wrong) == drawn(function, wrong)
