@@ -107,17 +107,33 @@ def _dictionaries_apart(looker: Looker) -> None:
 
 
 def _no_shared_dictionary(looker: Looker) -> None:
-    """Raises Break where two objects have one `__dict__`, and it changes. Not asked again at later
-    calls: an object that was asked for its dict is slower from then on."""
-    if not any(isinstance(changed, ObjectVariable) for changed in looker.effects.written):
+    """Two objects do not have one `__dict__`, when it changes. Raises Break where they do."""
+    known = looker.known.values()
+    owners = [v for v in known if isinstance(v, ObjectVariable) and v.cls.__dictoffset__]
+    if len(owners) < 2 or not any(owner in looker.effects.written for owner in owners):
         return
-    owners: dict[int, ObjectVariable] = {}
-    for variable in looker.known.values():
-        if isinstance(variable, ObjectVariable) and variable.cls.__dictoffset__:
-            for held in _dictionaries(variable.value):
-                other = owners.setdefault(id(held), variable)
-                if other is not variable and _one_dictionary(other.value, variable.value):
-                    raise Break("mutation", what=f"the __dict__ of {variable.place.name}")
+    names = ", ".join(owner.place.name for owner in owners)
+    if not have_own_dictionaries(*(owner.value for owner in owners)):
+        raise Break("mutation", what=f"a __dict__ that two of {names} share")
+    function = looker.builder.constant(have_own_dictionaries, "have_own_dictionaries")
+    code, home = f"{function}({', '.join(owner.home for owner in owners)})", owners[-1].home
+    words, origin = f"{names}: two share their __dict__ now", looker.builder.met_at(home)
+    expected = "a __dict__ each"
+    looker.builder.add(
+        kinds.condition("DUPLICATE_INPUT", names, code, home, expected, words, origin)
+    )
+
+
+def have_own_dictionaries(*objects: Any) -> bool:
+    """Has each of some different objects a `__dict__` of its own, or none?"""
+    holders: dict[int, list[Any]] = {}  # of a dict, as their own or as an attribute
+    for value in objects:
+        for held in _dictionaries(value):
+            others = holders.setdefault(id(held), [])
+            if any(other is not value and _one_dictionary(other, value) for other in others):
+                return False
+            others.append(value)
+    return True
 
 
 def _dictionaries(value: Any) -> list[Any]:
