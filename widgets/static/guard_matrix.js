@@ -28,7 +28,13 @@ const COUNTS = {
   compiled: "compiled",
 };
 const FADE = 32; // pixels at an edge that has more behind it
-const LEGEND = { ok: "key_holds", fail: "key_fails", skip: "key_unasked", would: "key_would" };
+const LEGEND = {
+  ok: "key_holds",
+  fail: "key_fails",
+  skip: "key_unasked",
+  new: "key_new",
+  would: "key_would",
+};
 
 // ---- the calls ----------------------------------------------------------------------------------
 

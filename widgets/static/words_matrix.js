@@ -10,6 +10,7 @@ export const MATRIX_WORDS = {
   ],
   matrix_label: ["guards of each variant", "各版本的守卫"],
   key_unasked: ["not asked", "没有检查"],
+  key_new: ["made by this call", "由这次调用产生"],
   key_would: ["what it would say, asked on demand", "若要检查，会这样回答"],
   more_guards: ["{count} guards more on the right →", "右边还有 {count} 条守卫 →"],
   more_guards_one: ["1 guard more on the right →", "右边还有 1 条守卫 →"],
