@@ -138,6 +138,24 @@ def test_graphs(function, calls, dynamic, graphs):
     assert counted(function, calls, dynamic=dynamic) == graphs
 
 
+@pytest.mark.parametrize(
+    ("ranges", "counts"),
+    [
+        ([range(3), range(3), range(4), range(5), range(3)], [1, 1, 2, 3, 3]),
+        ([range(n) for n in range(2, 12)], [*range(1, 9), 8, 8]),
+    ],
+)
+def test_a_loop_over_a_range_is_unrolled_for_each(ranges, counts):
+    """PyTorch leaves the loop to CPython from the second range on."""
+
+    def looped(x, r):
+        for i in r:
+            x = x * 2 + i
+        return x
+
+    assert counted(looped, [(torch.ones(2), r) for r in ranges]) == counts
+
+
 # ---- what is said about sizes -------------------------------------------------------------------
 
 
