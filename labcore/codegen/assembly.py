@@ -4,7 +4,7 @@ In: a kernel's text.  Out: an `Assembly`: its loops, each a `Section` of instruc
 The lines are LLVM's own: the kernel is compiled once more with debug locations, which LLVM carries
 through its passes and prints as `.loc`; line 0 is what it made of several lines.  That build is
 never loaded.  `same` says whether it has the very instructions of a build without locations, which
-is the one that runs.
+is the one that runs. A loop that threads share is there for a range of its turns.
 Numba's `inspect_asm` has no lines; compiler explorers show such a mapping for C.
 """
 
@@ -90,12 +90,12 @@ class Assembly:
 def assembly_of(source: str, vectorize: bool = True) -> Assembly:
     """The machine code of one kernel. `vectorize=False`: as it would be, one element a turn, if
     LLVM neither made vectors nor unrolled loops; nothing that runs is built like that."""
-    from .build import python_kernels, show_without_file
+    from .build import compiled_kernels, show_without_file
     from .jit import assembly_text
 
     path = "<kernel to be read>"
     show_without_file(path, source)
-    ((name, function),) = python_kernels(source, path).items()
+    (function,) = compiled_kernels(source, path).values()
     marked = assembly_text(function, lines=True, vectorize=vectorize)
     plain = assembly_text(function, lines=False, vectorize=vectorize)
     return parsed(marked, source, _bare(plain) == _bare(marked))

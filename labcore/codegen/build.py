@@ -71,12 +71,17 @@ def show_without_file(path: str, source: str) -> None:
 
 def compile_source(source: str, path: str) -> ObjectFile:
     """Machine code for all kernels in a program's text."""
-    nodes = _kernel_nodes(source)
-    if not nodes:
+    loops = {node.name: loops_of(node) for node in _kernel_nodes(source)}
+    if not loops:
         return ObjectFile(b"", [], [])
-    loops = {node.name: loops_of(node) for node in nodes}
-    parts = [as_range(n) if loops[n.name].turns is not None else n for n in nodes]
-    return compile_kernels(list(_functions(parts, path).values()), loops)
+    return compile_kernels(list(compiled_kernels(source, path).values()), loops)
+
+
+def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
+    """The kernels as they are compiled: one that threads share takes a range of its turns."""
+    nodes = _kernel_nodes(source)
+    parts = [as_range(n) if loops_of(n).turns is not None else n for n in nodes]
+    return _functions(parts, path)
 
 
 def python_kernels(source: str, path: str = "<kernels>") -> dict[str, FunctionType]:

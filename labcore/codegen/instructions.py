@@ -33,7 +33,7 @@ OPS = [
     (r"(max|pmax)", "maximum"),
     (r"(min|pmin)", "minimum"),
     (r"(cmp(?!xchg)|ucomis|comis|pcmp|test|ptest|fpclass)", "compare"),
-    (r"(blend|pblend|cmov)", "choose"),
+    (r"(blend|pblend|cmov|set)", "choose"),
     (r"cvt", "convert"),
     (r"(rndscale|round|reduce)", "round"),
     (r"(broadcast|pbroadcast)", "spread"),
@@ -43,7 +43,7 @@ OPS = [
     (r"(sh[lr]|sa[lr]|psll|psrl|psra|scalef|getexp|getmant)", "shift"),
     (r"(mov|pmov|lddqu|gather)", "move"),
     (r"(j\w+|call|ret)", "jump"),
-    (r"(lea|inc|dec|neg|push|pop|set|cdq|cqo|zeroupper|nop)", "bookkeeping"),
+    (r"(lea|inc|dec|neg|push|pop|cdq|cqo|zeroupper|nop)", "bookkeeping"),
 ]  # fmt: skip
 ARITHMETIC = ("add", "subtract", "multiply", "divide", "root", "maximum", "minimum", "fma")
 
@@ -91,7 +91,7 @@ class Reader:
     def _access(self, op: str, operands: str, memory: re.Match[str] | None) -> str:
         if memory is None:
             return ""
-        names = set(re.findall(r"[a-z]\w*", memory[2]))
+        names = {_whole(name) for name in re.findall(r"[a-z]\w*", memory[2])}
         if "rip" in names or ".LCPI" in memory[2] or names & self.constants:
             return "constant"
         if "rsp" in names:
@@ -113,9 +113,14 @@ class Reader:
 
     def _note(self, text: str) -> None:
         if constant := _CONSTANT.match(text):
-            self.constants.add(constant[1])
+            self.constants.add(_whole(constant[1]))
         elif written := _TO_REGISTER.match(text):
-            self.constants.discard(written[1])
+            self.constants.discard(_whole(written[1]))
+
+
+def _whole(register: str) -> str:
+    """The 64 bits that a register's name is a part of: writing to `esi` changes `rsi`."""
+    return re.sub(r"^e(?=\w\w$)", "r", re.sub(r"^(r\d+)[dwb]$", r"\1", register))
 
 
 def _op(mnemonic: str) -> str:

@@ -106,6 +106,7 @@ def test_each_instruction_has_its_line():
     ("add rax, 64", ("add", 0, 0, "")),
     ("lea rax, [rcx + 16]", ("bookkeeping", 0, 0, "")),
     ("vucomiss xmm0, dword ptr [rdi]", ("compare", 1, 0, "load")),
+    ("setae byte ptr [r8 + rsi]", ("choose", 0, 0, "store")),
     ("fadd v0.4s, v0.4s, v1.4s", ("other", 0, 0, "")),
 ])  # fmt: skip
 def test_what_an_instruction_does(text, wanted):
@@ -117,8 +118,11 @@ def test_a_constant_whose_address_is_in_a_register_is_no_array():
     reader = Reader({})
     reader.read("movabs r11, offset .LCPI0_4", 1)
     assert reader.read("vbroadcastss ymm9, dword ptr [r11]", 1).access == "constant"
-    reader.read("mov r11, r8", 1)
+    reader.read("xor r11d, r11d", 1)  # the lower half is that register, too
     assert reader.read("vbroadcastss ymm9, dword ptr [r11]", 1).access == "load"
+    reader.read("movabs rsi, offset .LCPI0_0", 1)
+    reader.read("xor esi, esi", 1)
+    assert reader.read("vaddss xmm3, xmm0, dword ptr [rdx + 4*rsi]", 1).access == "load"
 
 
 def test_a_load_is_as_wide_as_the_elements_of_its_line():
