@@ -4,6 +4,7 @@ AccessRace       a function as separate passes and fused, access by access
 BreakMap         where the graph breaks, and how a call travels through the regions
 FusionCourt      which loops became one, pair by pair, and what would turn each verdict round
 GuardMatrix      which guard of which variant fails first, and whose line made it
+KernelLens       one operation in the source, the graph, the loops, the kernel, the machine code
 LoopStepper      one loop body under handler after handler: text, accesses, values, a kernel
 SaveOrRecompute  the joint graph, and the cut through it that a memory budget moves
 TraceStepper     capture at work: bytecode becomes a graph, and looking costs guards
@@ -14,6 +15,7 @@ from .access_race import AccessRace as AccessRace, CannotShow as CannotShow
 from .break_map import BreakMap as BreakMap
 from .fusion_court import FusionCourt as FusionCourt
 from .guard_matrix import GuardMatrix as GuardMatrix
+from .kernel_lens import KernelLens as KernelLens
 from .loop_stepper import LoopStepper as LoopStepper
 from .save_or_recompute import SaveOrRecompute as SaveOrRecompute
 from .trace_stepper import TraceStepper as TraceStepper
@@ -25,6 +27,7 @@ __all__ = [
     "CannotShow",
     "FusionCourt",
     "GuardMatrix",
+    "KernelLens",
     "LoopStepper",
     "SaveOrRecompute",
     "TraceStepper",

@@ -8,7 +8,7 @@ a compiled form of its own, by eager operators.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -71,8 +71,11 @@ def renamed(told: Any, names: Mapping[str, str]) -> Any:
     return [renamed(value, names) for value in told] if isinstance(told, list) else told
 
 
-def fused_graphs(fn: Callable[..., Any], args: tuple[Any, ...]) -> list[Fused]:
-    """Those of `fn(*args)`; an exception of the call is raised as it is."""
+def fused_graphs(
+    fn: Callable[..., Any], args: tuple[Any, ...], backward: bool = False
+) -> list[Fused]:
+    """Those of `fn(*args)`; an exception of the call is raised as it is. `backward`: and those of
+    its gradients, where there are any; nobody's `.grad` changes."""
     __tracebackhide__ = True
     found: list[Fused] = []
 
@@ -88,8 +91,30 @@ def fused_graphs(fn: Callable[..., Any], args: tuple[Any, ...]) -> list[Fused]:
 
         return aot_compile(gm, examples, keep, options=AutodiffOptions.of({}, "min_cut"))
 
-    torch.compile(original(fn), backend=backend)(*args)
+    result = torch.compile(original(fn), backend=backend)(*args)
+    if backward:
+        _differentiate(result, [*args, original(fn)])
     return found
+
+
+def _differentiate(result: Any, given: list[Any]) -> None:
+    """Let the gradients of a sum of all results be computed, for all that is given."""
+    outputs = [t for t in _tensors(result) if t.requires_grad]
+    wanted = [t for t in _tensors(given) if t.requires_grad]
+    if outputs and wanted:
+        torch.autograd.grad([t.sum() for t in outputs], wanted, allow_unused=True)
+
+
+def _tensors(value: Any) -> Iterator[torch.Tensor]:
+    """The tensors in a structure; of a module its parameters."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, torch.nn.Module):
+        yield from value.parameters()
+    elif isinstance(value, dict):
+        yield from (t for item in value.values() for t in _tensors(item))
+    elif isinstance(value, (tuple, list)):
+        yield from (t for item in value for t in _tensors(item))
 
 
 def fused_graph(widget: str, fn: Callable[..., Any], args: tuple[Any, ...], number: int) -> Fused:

@@ -12,7 +12,7 @@ from tests.widgets import ops_fixture
 from widgets import _bundle
 
 WIDGETS = (
-    "access_race", "break_map", "fusion_court", "guard_matrix", "loop_stepper",
+    "access_race", "break_map", "fusion_court", "guard_matrix", "kernel_lens", "loop_stepper",
     "save_or_recompute", "trace_stepper", "variant_theater",
 )
 
@@ -55,7 +55,7 @@ def test_styles_stay_inside_the_widget(name):
     css = re.sub(r"/\*.*?\*/", "", _bundle.css(name), flags=re.S)
     for selectors in re.findall(r"^([^@{}\n][^{}]*)\{", css, re.M):
         for selector in re.split(r",(?![^(]*\))", selectors):
-            assert re.search(r"\.(lab|ar|bm|fc|gm|ls|sr|ts|vt)(\b|-)", selector), selector
+            assert re.search(r"\.(lab|ar|bm|fc|gm|kl|ls|sr|ts|vt)(\b|-)", selector), selector
 
 
 def test_the_operators_fixture_is_up_to_date():

@@ -4,6 +4,7 @@
 
 import { BODIES_WORDS } from "./words_bodies.js";
 import { COURT_WORDS } from "./words_court.js";
+import { LENS_WORDS } from "./words_lens.js";
 import { MAP_WORDS } from "./words_map.js";
 import { MATRIX_WORDS } from "./words_matrix.js";
 import { SAVE_WORDS } from "./words_save.js";
@@ -15,6 +16,7 @@ const COLUMN = { en: 0, zh: 1 };
 export const WORDS = {
   ...BODIES_WORDS,
   ...COURT_WORDS,
+  ...LENS_WORDS,
   ...MAP_WORDS,
   ...SAVE_WORDS,
   ...STEPPER_WORDS,
