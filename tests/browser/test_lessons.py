@@ -19,6 +19,7 @@ LESSONS = (
     "07_backward_ahead_of_time",
     "08_save_or_recompute",
     "08b_trained_twice",
+    "11_reading_kernels",
 )
 
 
