@@ -40,13 +40,6 @@ def _stops(id: str, **particulars: object) -> Meaning:
     return meaning
 
 
-def _records_a_function(
-    vm: Any, function: Any, args: list[Variable], kwargs: dict[str, Variable]
-) -> Variable:
-    cls = vm.look(args[0])
-    raise Break("autograd-function", name=getattr(cls, "value", cls).__name__)
-
-
 def _as_operator(function: Any) -> Meaning:
     return lambda vm, called, *call: vm.operators.call(function, *call)
 
@@ -119,7 +112,6 @@ def _install() -> None:
         means_operator(of_several)
     for name in RANDOM:
         means_operator(getattr(random, name))
-    means(custom.recorded, _records_a_function)
     means(random.randint, _stops("random-operator", name="torch.randint"))
     for name in NEEDS_NUMBERS:
         means(getattr(functions, name), _stops("tensor-to-python", name=name))

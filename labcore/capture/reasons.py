@@ -178,11 +178,12 @@ REASONS: dict[str, Reason] = {
         "only this runs in Python, the forward before it and its backward are compiled.",
     ),
     "autograd-function": Reason(
-        "{name}.apply, whose backward is the program's",
-        "A graph is differentiated by the rules of its operators; this derivative is Python that "
-        "the tape calls.",
-        "Give an operator a rule of its own: library.operator, library.derivative.",
-        "only the recording runs in Python, {name}.forward is compiled.",
+        "a Function's own derivative: {what}",
+        "A backward is read with its forward, and becomes a graph from one gradient to one for "
+        "each tensor: it computes, and does nothing else.",
+        "Return one new tensor, and let backward be a formula; what else it does belongs into a "
+        "hook.",
+        "only the recording runs in Python, the forward is compiled, and backward is eager.",
     ),
     "unknown-method": Reason(
         "Tensor.{name}",

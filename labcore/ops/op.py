@@ -26,7 +26,7 @@ class Op:
     """One operator. Calling it runs it under the current interpreter: eagerly, or into a graph.
 
     kind: "pointwise", "reduction", "view", "detach", "matmul", "factory", "random", "inplace",
-    "copy", "composite" or "other".
+    "copy", "composite", "custom" (a program's own derivative, in a graph) or "other".
     `kernel` checks its arguments itself, through the meta rule where that is needed, so calling it
     alone is enough.
     `derivatives` maps a parameter's name to its rule; see `derivatives.py`.

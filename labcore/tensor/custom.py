@@ -129,7 +129,7 @@ class CustomNode(Node):
                 f"{number + 1}, but the corresponding forward input was not a Variable"
             )
         have, like = gradient.shape, meta.shape
-        if have != like and not _is_broadcast(have, like):
+        if have != like and not is_broadcast(have, like):
             raise RuntimeError(
                 f"Function {self._name} returned an invalid gradient at index {number} - got "
                 f"{list(have)} but expected shape compatible with {list(like)}"
@@ -241,7 +241,7 @@ def _zeros(meta: TensorMeta) -> Tensor:
     return zeros
 
 
-def _is_broadcast(have: Sequence[int], like: Sequence[int]) -> bool:
+def is_broadcast(have: Sequence[int], like: Sequence[int]) -> bool:
     """Could a tensor of shape `like` be expanded to `have`?"""
     extra = len(have) - len(like)
     return extra >= 0 and all(b in (1, a) for a, b in zip(have[extra:], like))

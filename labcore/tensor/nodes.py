@@ -193,7 +193,7 @@ class OperatorNode(Node):
         # A node that saved nothing can be walked again, as in PyTorch, where a number beside a
         # tensor is saved as a tensor.
         if self.values and any(
-            n == "other" or type(v) in (*KEPT, list) for n, v in self.values.items()
+            n == "other" or type(v) in KEPT or type(v) is list and v for n, v in self.values.items()
         ):
             self.values = None
 

@@ -120,7 +120,8 @@ def node_name(op: Op, args: tuple) -> str:
         )
     name = _names.get(op)
     if name is None:
-        name = _names[op] = _FIXED.get(op.name) or _camel(op) + "Backward0"
+        usual = op.name + "Backward" if op.kind == "custom" else _camel(op) + "Backward0"
+        name = _names[op] = _FIXED.get(op.name, usual)
     return name
 
 

@@ -32,6 +32,7 @@ from . import (
     locals as locals,
     mappings as mappings,
     operators as operators,
+    own_steps as own_steps,
     reductions as reductions,
     sets as sets,
     stores as stores,

@@ -95,6 +95,7 @@ class Interpreter:
         self.result: Variable | None = None
         self.frames: list[SymbolicFrame] = []
         self.generators: list[GeneratorVariable] = []  # made inside
+        self.derivative: Any = None  # whose backward is being read, see own_derivatives.py
         self.function, self.values = function, values
         self.parameters: tuple[str, ...] = ()  # the check's names of the arguments
         self.look, self.lazy = self.looker.look, self.looker.lazy

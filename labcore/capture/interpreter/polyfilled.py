@@ -19,7 +19,16 @@ from typing import Any
 
 from ..callables import means
 from ..frame import POLYFILLS
-from ..polyfills import copies, iterators, methods, reductions, searches, selections, sorting
+from ..polyfills import (
+    copies,
+    derivatives,
+    iterators,
+    methods,
+    reductions,
+    searches,
+    selections,
+    sorting,
+)
 from ..variables import Call, Constant, FunctionVariable, Variable
 from .fitting import fit
 
@@ -38,6 +47,9 @@ PRIMITIVES = frozenset(
             copies.is_atom,
             copies.is_its_attributes,
             methods.refuse,
+            derivatives.begin,
+            derivatives.refuse,
+            derivatives.finish,
             searches.missing,
             selections.check,
         ),

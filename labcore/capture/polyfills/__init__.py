@@ -8,6 +8,7 @@ bytecode, like the user's own code.
     searches.py     in, index, count, remove, == and < of containers
     methods.py      what len, str, int do with a method of the user's
     copies.py       copy.copy, copy.deepcopy
+    derivatives.py  what `Function.apply` tells the tape
 
 Invariant: each does what the builtin does, in the same order, and raises what it raises. Names
 mean here what these files say, whatever the user's program did to `builtins`.
