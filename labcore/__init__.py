@@ -45,6 +45,7 @@ globals().update(_FUNCTIONS)
 _LAZY: dict[str, tuple[str, str | None]] = {
     "compile": ("labcore.compiler", "compile"),
     "compiler": ("labcore.compiler", None),
+    "cuda": ("labcore.cuda", None),
     "_dynamo": ("labcore.compiler._dynamo", None),
     "library": ("labcore.library", None),
     "nn": ("labcore.nn", None),

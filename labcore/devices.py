@@ -1,26 +1,45 @@
-"""Where a tensor lives: `device("cpu")`.
+"""Where a tensor lives: `device("cpu")`, `device("cuda")`.
 
-Invariant: equal devices are equal objects; "cpu" has no index.
-The CUDA target comes with its own printer and runtime; asking for it without them is an error that
-says so.
+Invariant: the devices that tensors have are two objects, `cpu` and `cuda`, so they compare by `is`;
+"cpu" has no index, "cuda" has 0: one card.
+Whether there is a card to live on, `runtime/cards.py` knows; asking for one that is not there is an
+error that says what to do.
 """
 from __future__ import annotations
 
+NO_CARD = (
+    "device 'cuda' is not available: no card is in use. Without one, call labcore.cuda.simulate(): "
+    "tensors on 'cuda' then live in the memory of a simulated grid, which runs the printed kernels "
+    "and checks them. To compile the kernels for a card (PTX and cubin, no driver needed), install "
+    "the extra: make env EXTRAS=\"--extra cuda\""
+)
+
 
 class device:
-    """A device type and, for an accelerator, its index."""
+    """A device type and, for an accelerator, its index.
+
+    Raises RuntimeError for a device that is not there, with what to do about it.
+    """
 
     __slots__ = ("type", "index")
     type: str
     index: int | None
 
+    simulated = False  # is there a card, made of Python?
+
     def __init__(self, type: str | device, index: int | None = None) -> None:
-        name = type.type if isinstance(type, device) else type
-        if name != "cpu":
+        name = str(type)
+        if name in ("cuda", "cuda:0") and index in (None, 0):
+            if not device.simulated:
+                raise RuntimeError(NO_CARD)
+            self.type, self.index = "cuda", 0
+        elif name == "cpu":
+            self.type, self.index = name, index
+        else:
+            found = name if index is None else f"{name}:{index}"
             raise RuntimeError(
-                f"device {name!r} is not available: this build of the lab runs on 'cpu'"
+                f"device {found!r} is not available: the lab runs on 'cpu' and 'cuda'"
             )
-        self.type, self.index = name, index
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
@@ -29,10 +48,18 @@ class device:
         return hash((self.type, self.index))
 
     def __repr__(self) -> str:
-        return f"device(type={self.type!r})"
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
 
     def __str__(self) -> str:
-        return self.type
+        return self.type if self.index is None else f"{self.type}:{self.index}"
 
 
-cpu = device("cpu")
+def _known(type: str, index: int | None) -> device:
+    found = object.__new__(device)
+    found.type, found.index = type, index
+    return found
+
+
+cpu = _known("cpu", None)
+cuda = _known("cuda", 0)

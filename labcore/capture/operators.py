@@ -85,6 +85,8 @@ class CaptureTracer(Tracer):
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
+        if op.name == "_to_device":
+            raise Break("device-copy", device=args[1])
         self._check_inference(op, args, kwargs)
         if op.mutates:
             self.memory.write(op, _nodes(args), _nodes(kwargs))

@@ -165,6 +165,12 @@ REASONS: dict[str, Reason] = {
         "tuples, lists and dicts.",
         "Return such, or let capture look into the function: remove the allow_in_graph.",
     ),
+    "device-copy": Reason(
+        "a tensor is copied to device {device!r}",
+        "A graph is compiled for one device; PyTorch compiles graphs over several.",
+        "Move the tensor before the call, or make it where it is needed: device=x.device.",
+        "what comes before and after the copy is compiled, each for its own device.",
+    ),
     "constant-result": Reason(
         "{name}, under assume_constant_result, {what}",
         "Capture calls the function itself and takes its result for a constant.",

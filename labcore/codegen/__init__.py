@@ -17,11 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from .. import trace
+from .. import devices, trace
 from ..fusion import FusionOptions, Schedule, fuse_graph
 from ..fusion.options import DEFAULT
 from ..fusion.report import report_memory
-from ..graph import GraphModule
+from ..graph import Graph, GraphModule, TensorMeta
 from . import cache as cache
 from .build import Built, build, python_kernels as python_kernels, show_without_file
 from .cpu import Kernel as Printed, print_kernel as print_kernel
@@ -42,9 +42,27 @@ class Kernel:
 
 
 def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT) -> Call:
-    """Compile a graph for the CPU. `phase` is "inference", "forward" or "backward"."""
+    """Compile a graph for the device of its inputs. `phase` is "inference", "forward" or
+    "backward". Raises RuntimeError when they lie on several."""
+    on_card = _is_on_card(gm.graph)
     schedule = fuse_graph(gm.graph, phase, options, gm.overwritten)
+    if on_card:
+        from .cuda.program import compile_schedule as compile_for_card
+
+        return compile_for_card(schedule, gm.attrs, phase, _checks_inputs(phase))
     return compile_schedule(schedule, gm.attrs, phase)
+
+
+def _is_on_card(graph: Graph) -> bool:
+    """Is the graph's work a card's?"""
+    metas = [node.meta for node in graph.nodes if node.op in ("placeholder", "get_attr")]
+    found = {meta.device for meta in metas if isinstance(meta, TensorMeta) and meta.shape}
+    if len(found) > 1:
+        raise RuntimeError(
+            "Expected all tensors to be on the same device, but found at least two devices, "
+            "cuda:0 and cpu!"
+        )
+    return devices.cuda in found
 
 
 def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str) -> Call:

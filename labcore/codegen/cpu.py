@@ -32,11 +32,11 @@ from .sharing import if_worth_it, shareable
 
 def print_kernel(nest: Nest, number: int = 0) -> Kernel:
     """The kernel of a nest, numbered within its program."""
-    return _CpuPrinter(nest).print(kernel_name(nest, number))
+    return CpuPrinter(nest).print(kernel_name(nest, number))
 
 
 @dataclass
-class _Section:
+class Section:
     """The statements of one pass: what runs before its inner loop, inside it, and after it."""
 
     before: list[Line] = field(default_factory=list)
@@ -44,11 +44,11 @@ class _Section:
     after: list[Line] = field(default_factory=list)
 
 
-class _CpuPrinter(KernelPrinter):
+class CpuPrinter(KernelPrinter):
     def __init__(self, nest: Nest) -> None:
         super().__init__(nest, [v for v, _ in nest.inner_loops])
         self.sharing = shareable(nest)
-        self.section = _Section()
+        self.section = Section()
         self.part = ""
 
     # ---- what the loop bodies say ----
@@ -159,7 +159,7 @@ class _CpuPrinter(KernelPrinter):
         return replace(kernel, source=source, sharing=sharing)
 
     def _pass(self, part: Pass) -> list[Line]:
-        self.section = section = _Section()
+        self.section = section = Section()
         self.finished: dict[tuple[str, Expr], Name] = {}
         for nodes in (part.before, part.inside):
             for node in nodes:

@@ -81,9 +81,12 @@ _handed_over = _HandedOver()
 
 def compiled(path: str) -> Program:
     """The program of an output code file."""
-    if _handed_over.path == path and _handed_over.program is not None:
-        return _handed_over.program
-    return Program(build(Path(path).read_text()).launchers)
+    return handed_over(path) or Program(build(Path(path).read_text()).launchers)
+
+
+def handed_over(path: str) -> Program | None:
+    """The program that this thread is about to execute the text of, if it is this one."""
+    return _handed_over.program if _handed_over.path == path else None
 
 
 @contextmanager

@@ -14,7 +14,7 @@ kernels.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import dtypes
@@ -50,10 +50,10 @@ def print_program(
     schedule: Schedule, kernels: list[Kernel], phase: str, check_inputs: bool = False
 ) -> str:
     """The whole file. `check_inputs`: print an `assert_layout` for every input."""
-    return _Wrapper(schedule, kernels, phase, check_inputs).print()
+    return Wrapper(schedule, kernels, phase, check_inputs).print()
 
 
-def memory_plan(schedule: Schedule, kernels: list[Kernel]) -> MemoryPlan:
+def memory_plan(schedule: Schedule, kernels: Sequence[Any]) -> MemoryPlan:
     """The plan of a schedule whose kernels want scratch."""
     printed = iter(kernels)
     lent = [_scratch(next(printed)) if isinstance(step, Nest) else Expr()
@@ -61,14 +61,17 @@ def memory_plan(schedule: Schedule, kernels: list[Kernel]) -> MemoryPlan:
     return plan_memory(schedule, lent)
 
 
-def _scratch(kernel: Kernel) -> Expr:
+def _scratch(kernel: Any) -> Expr:
     """The bytes that the wrapper lends to a kernel while it runs."""
     lent = [p.scratch * p.dtype.itemsize for p in kernel.parameters if p.scratch is not None]
     return sum(lent, Expr())
 
 
-class _Wrapper:
-    """`holders`: the variable that has each place in memory, at the step that is being printed."""
+class Wrapper:
+    """`holders`: the variable that has each place in memory, at the step that is being printed.
+    `compiled` and `memory` are the modules that a program's kernels and its tensors come from."""
+
+    compiled, memory = "labcore.codegen.program", "labcore.tensor"
 
     def __init__(
         self, schedule: Schedule, kernels: list[Kernel], phase: str, check_inputs: bool
@@ -105,11 +108,16 @@ class _Wrapper:
         call = ["def call(args):", *(f"    {line}" for line in (*inputs, *body, self._result()))]
         parts = [
             "\n".join([*self._head(call), *constants]),
-            *(f"@kernel\n{k.source}".rstrip() for k in self.kernels),
+            *(source.rstrip() for source in self.sources),
             "\n".join(call),
             "\n".join(self._main()),
         ]
         return "\n\n\n".join(parts) + "\n"
+
+    @property
+    def sources(self) -> list[str]:
+        """The text of each kernel."""
+        return [f"@kernel\n{k.source}" for k in self.kernels]
 
     def _head(self, call: list[str]) -> Iterator[str]:
         kernels, externs = len(self.kernels), len(self.schedule.externs)
@@ -120,15 +128,19 @@ class _Wrapper:
         if "math." in text:
             yield "import math"
         yield "from labcore import dtypes" + (", ops" if "ops." in text else "")
-        yield "from labcore.codegen.program import compiled"
+        yield f"from {self.compiled} import compiled"
         words = {word for k in self.kernels for word in re.findall(r"\w+", k.source)} & WORDS
         if words:
             yield f"from labcore.codegen.kernel_math import {', '.join(sorted(words))}"
         if "assert_layout(" in text:
             yield "from labcore.runtime.layout import assert_layout"
-        tensor = [w for w in ("empty_strided", "no_grad") if f"{w}(" in text]
-        if tensor:
-            yield f"from labcore.tensor import {', '.join(tensor)}"
+        imports = (("empty_strided", self.memory), ("no_grad", "labcore.tensor"))
+        wanted: dict[str, list[str]] = {}
+        for word, module in imports:
+            if f"{word}(" in text:
+                wanted.setdefault(module, []).append(word)
+        for module, tensor in wanted.items():
+            yield f"from {module} import {', '.join(tensor)}"
         yield ""
         yield "program = compiled(__file__)"
         yield "kernel = program.kernel"
@@ -168,13 +180,16 @@ class _Wrapper:
         for name in nest.made:
             yield from self._memory_for(name, index)
         scratch = [p for p in kernel.parameters if p.scratch is not None]
-        for p in scratch:
-            layout = f"({p.scratch},), (1,), dtypes.{p.dtype.name}"
-            yield f"{self.name(p.storage)} = empty_strided({layout})"
+        yield from self._lend(scratch)
         given = ", ".join(self._given(p) for p in kernel.parameters)
         yield f"{kernel.name}({given})"
         if scratch:
             yield f"del {', '.join(self.name(p.storage) for p in scratch)}"
+
+    def _lend(self, scratch: list[Parameter]) -> Iterator[str]:
+        for p in scratch:
+            layout = f"({p.scratch},), (1,), dtypes.{p.dtype.name}"
+            yield f"{self.name(p.storage)} = empty_strided({layout})"
 
     def _memory_for(self, buffer: str, index: int) -> Iterator[str]:
         """What a kernel writes a buffer into: new memory, or that of a dead buffer."""

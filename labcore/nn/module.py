@@ -175,8 +175,8 @@ class Module:
                 parameter.grad = None if set_to_none else parameter.grad.detach() * 0
 
     def to(self: M, *args: Any, dtype: Any = None, device: Any = None) -> M:
-        """Parameters and buffers of a floating point dtype become `dtype`, or that of a tensor, in
-        place.
+        """Parameters and buffers move to a device; those of a floating point dtype become `dtype`,
+        or that of a tensor. In place.
 
         Raises TypeError for a dtype that is none, RuntimeError for a device that is not there.
         """
@@ -188,7 +188,8 @@ class Module:
             else:
                 dtype = arg
         if device is not None:
-            devices.device(device)
+            for tensor in [*self.parameters(), *self.buffers()]:
+                tensor.data = tensor.detach().to(devices.device(device))
         if dtype is None:
             return self
         if not isinstance(dtype, DType) or not dtype.is_floating_point:

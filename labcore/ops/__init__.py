@@ -17,7 +17,7 @@ own by `labcore.library`.
     gathers     read and write by index     rows        whole rows by index
     orders      argmax, argsort, cumsum
     windows     windows as a view, padding  convolutions, pools   what is done with windows
-    shapes      other names, small changes of shape
+    shapes      other names, small changes of shape             places   copies between devices
     derivatives how a rule is written and run   gradient_rules  the rules
 """
 
@@ -33,6 +33,7 @@ from . import (  # noqa: F401  importing them fills the table
     linear,
     losses,
     orders,
+    places,
     pointwise,
     pools,
     products,

@@ -10,7 +10,7 @@ from math import inf, log, nan, pi, prod, sqrt
 from typing import Any
 
 from ..shapes import number_like
-from . import composites, inplace, joining, linear, views  # noqa: F401  whose rules these are
+from . import composites, inplace, joining, linear, places, views  # noqa: F401  whose rules these are
 from .derivatives import derivative, meta_of
 from .op import Table
 from .reductions import reduced_axes
@@ -182,6 +182,9 @@ derivative(
 derivative("clone", input=lambda grad: grad)
 derivative("_to_copy", input=lambda grad: grad)
 derivative("to", input=lambda grad: grad)
+derivative(
+    "_to_device", input=lambda grad, input_meta: ops._to_device(grad, str(input_meta.device))
+)
 derivative("contiguous", input=lambda grad: grad)
 derivative("_with_history", input=lambda grad: grad)
 derivative("copy", input=lambda grad: ops.zeros_like(grad), src=lambda grad: grad)

@@ -13,10 +13,13 @@ PyTorch: native_functions.yaml (over 2,000 entries), derivatives.yaml, and a met
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import wraps
 from typing import Any
 
+from .. import devices
+from ..graph import TensorMeta
 from . import dispatch
 
 OPS: dict[str, Op] = {}
@@ -125,6 +128,23 @@ def register(name: str, kind: str, kernel: Callable, meta: Callable, **more: Any
     return op
 
 
+def placed(result: Any, args: tuple, kwargs: dict[str, Any]) -> Any:
+    """The meta of a result lies on the card where an operand does. Operands that lie apart are
+    refused where they are met: in eager mode, and where a graph is compiled."""
+    if not isinstance(result, TensorMeta) or result.device is not devices.cpu:
+        return result
+    on_card = any(m.device is not devices.cpu for m in _metas((args, tuple(kwargs.values()))))
+    return replace(result, device=devices.cuda) if on_card else result
+
+
+def _metas(value: Any) -> Iterator[TensorMeta]:
+    if isinstance(value, TensorMeta):
+        yield value
+    elif isinstance(value, (tuple, list)):
+        for item in value:
+            yield from _metas(item)
+
+
 def naming(name: str, meta: Callable) -> Callable:
     """The meta rule; its errors carry a note that says which operator on which tensors failed."""
     if getattr(meta, "names_errors", False):
@@ -133,7 +153,7 @@ def naming(name: str, meta: Callable) -> Callable:
     @wraps(meta)
     def named(*args: Any, **kwargs: Any) -> Any:
         try:
-            return meta(*args, **kwargs)
+            return placed(meta(*args, **kwargs), args, kwargs)
         except (RuntimeError, IndexError, TypeError, ValueError, OverflowError) as error:
             given = [str(a) for a in args] + [f"{k}={v}" for k, v in kwargs.items()]
             error.add_note(f"in {name}({', '.join(given)})")

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .cuda import is_on_card, to_host
+
 if TYPE_CHECKING:
     from .size import Size
     from .tensor import Tensor
@@ -30,6 +32,13 @@ class Conversions:
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
         """The tensor's memory as a numpy array: nothing is copied."""
+        if is_on_card(self.array):
+            if not force:
+                raise TypeError(
+                    f"can't convert {self.device} device type tensor to numpy. Use Tensor.cpu() to "
+                    "copy the tensor to host memory first."
+                )
+            return to_host(self.array).copy()
         if self._requires_grad and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "

@@ -12,16 +12,19 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 
+from labcore import devices
 from labcore.ops import dispatch
 from labcore.ops.arguments import check_arguments
 from labcore.ops.inplace import check_overlap
 from labcore.ops.op import Op
 
 from .arguments import positional, unwrapped
+from .cuda import beside, carrier
 from .inplace import write
 from .modes import mode
 from .nodes import MAKES_ANEW, UNRECORDED, UNRECORDED_VIEW
@@ -46,7 +49,8 @@ class EagerInterpreter:
         if op.kind not in MAKES_ANEW and (not args or type(args[0]) is not Tensor):
             check_arguments(op, args)
         if op.compose is not None:
-            return _attempt(op.compose, op, args)
+            with beside(args) if devices.device.simulated else nullcontext():
+                return _attempt(op.compose, op, args)
         needs_grad = False
         raw: list[Any] = []
         for arg in args:
@@ -63,8 +67,8 @@ class EagerInterpreter:
         if op.mutates:
             return _attempt(lambda *given: write(op, given, raw, needs_grad), op, args)
         recording = needs_grad and mode.grad and op.kind not in UNRECORDED and prepare(op, args)
-        array = _attempt(op.kernel, op, tuple(raw))
-        out = wrap(array if type(array) is np.ndarray else np.asarray(array))
+        array = _attempt(carrier(op, raw), op, tuple(raw))
+        out = wrap(array if isinstance(array, np.ndarray) else np.asarray(array))
         if op.alias:
             _note_view(op, args, out)
         elif mode.inference:

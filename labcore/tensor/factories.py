@@ -20,7 +20,8 @@ from labcore.dtypes import dtype as DType
 from labcore.graph import contiguous_strides
 from labcore.shapes import SymInt
 
-from . import pool
+from . import cuda, pool
+from .cuda import is_on_card
 from .layout import Layout, layout_of
 from .methods import sizes
 from .size import Size
@@ -30,9 +31,9 @@ _new = object.__new__
 
 
 def finished(tensor: Tensor, device: Any, requires_grad: bool) -> Tensor:
-    """A factory's last step: is the device there, and is a gradient wanted?"""
+    """A factory's last step: where shall it lie, and is a gradient wanted?"""
     if device is not None:
-        devices.device(device)
+        tensor = tensor.to(device)
     if requires_grad:
         if not tensor.dtype.is_floating_point:
             raise RuntimeError(
@@ -229,9 +230,8 @@ def empty_like(
     input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     meta = ops.zeros_like.meta(input.meta)
-    return finished(
-        empty_strided(meta.shape, meta.stride, dtype or input.dtype), device, requires_grad
-    )
+    make = cuda.empty_strided if is_on_card(input.array) else empty_strided
+    return finished(make(meta.shape, meta.stride, dtype or input.dtype), device, requires_grad)
 
 
 def zeros(

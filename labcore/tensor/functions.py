@@ -12,6 +12,7 @@ import numpy as np
 
 from labcore import dtypes
 
+from .cuda import to_host
 from .modes import usual
 from .tensor import Tensor
 
@@ -30,7 +31,7 @@ def numel(input: Tensor) -> int:
 
 def equal(input: Tensor, other: Tensor) -> bool:
     """The same shape and the same values; nan equals nothing."""
-    return input.shape == other.shape and bool((input.array == other.array).all())
+    return input.shape == other.shape and bool((to_host(input.array) == to_host(other.array)).all())
 
 
 def isclose(
@@ -52,7 +53,7 @@ def allclose(
 def _close(input: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bool) -> np.ndarray:
     if input.dtype is not other.dtype:
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
-    a, b = input.array, other.array
+    a, b = to_host(input.array), to_host(other.array)
     with np.errstate(all="ignore"):
         if a.dtype.kind != "f":
             a, b = a.astype(np.float64), b.astype(np.float64)

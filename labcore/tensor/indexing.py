@@ -16,6 +16,8 @@ import numpy as np
 from labcore import dtypes, ops
 from labcore.shapes import SymInt, SymNumber, surely_equal, to_int
 
+from .cuda import to_host
+
 if TYPE_CHECKING:
     pass
 
@@ -94,7 +96,8 @@ def _check_mask(view: Any, dim: int, mask: Any) -> None:
 def _where_true(mask: Any) -> list[Any]:
     from .factories import from_numpy
 
-    return [from_numpy(places) for places in np.nonzero(mask.array)]
+    found = [from_numpy(places) for places in np.nonzero(to_host(mask.array))]
+    return [places.to(mask.device) for places in found]
 
 
 def setitem(tensor: Any, index: Any, value: Any) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 
 from labcore.ops.op import Op
 
+from .cuda import carrier
 from .modes import mode
 from .nodes import CopySlices, Node, ViewNode, attach
 from .recording import finish, prepare
@@ -38,7 +39,7 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     if recording:
         assert op.functional is not None
         node, plan = prepare(op.functional, args, overwrites=True)
-    op.kernel(*raw)
+    carrier(op, raw)(*raw)
     storage.writes += 1
     if recording:
         retained = target.grad_fn is not None and target.grad_fn.forget(target)

@@ -116,9 +116,9 @@ class Methods:
                 raise TypeError(
                     f"to(): expected a dtype, a device or a tensor, but got {type(arg).__name__}"
                 )
-        if device is not None:
-            devices.device(device)
         result = self if dtype is None else ops.to(self, dtype)
+        if device is not None and devices.device(device) != self.device:
+            return ops._to_device(result, str(devices.device(device)))
         return ops.clone(self) if copy and result is self else result
 
     def type_as(self, other: Tensor) -> Tensor:
@@ -141,6 +141,9 @@ class Methods:
 
     def cpu(self) -> Tensor:
         return self.to("cpu")
+
+    def cuda(self) -> Tensor:
+        return self.to("cuda")
 
     def __invert__(self) -> Tensor:
         if self.dtype.is_floating_point:

@@ -15,6 +15,8 @@ import numpy as np
 
 from labcore import dtypes
 
+from .cuda import to_host
+
 if TYPE_CHECKING:
     from .tensor import Tensor
 
@@ -92,7 +94,8 @@ class _Notation:
 
 def tensor_text(tensor: Tensor) -> str:
     """The repr of a tensor."""
-    array, notes = tensor.array, []
+    array = to_host(tensor.array)
+    notes = [] if array is tensor.array else [f"device='{tensor.device}'"]
     default = dtypes.default
     if not array.size:
         body = "[]"

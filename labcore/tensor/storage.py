@@ -4,8 +4,8 @@ In: a numpy array that owns, or looks into, some memory.  Out: that memory as on
 address, its version.
 Invariant: tensors share memory exactly when they share their storage object (or, after `.data`, its
 `memory`); every in-place operator counts `version` up, which is how a stale saved tensor is found
-out. Memory of another device is another class with the same four names. PyTorch's storages can also
-grow and be freed early.
+out. Memory of a card is a `DeviceArray`, which is where tensors have their device from. PyTorch's
+storages can also grow and be freed early.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ import numpy as np
 
 from labcore import devices
 
+from .cuda import DeviceArray
+
 
 class Storage:
     """Flat memory of one element type, with its version counter."""
 
     __slots__ = ("_array", "_memory", "inference", "unseen", "writes")
-
-    device = devices.cpu
 
     def __init__(self, array: np.ndarray, inference: bool = False) -> None:
         self._array = array
@@ -30,6 +30,10 @@ class Storage:
         self.inference = (
             inference  # made under inference_mode: no versions, so never saved for a backward
         )
+
+    @property
+    def device(self) -> devices.device:
+        return devices.cuda if type(self._array) is DeviceArray else devices.cpu
 
     @property
     def version(self) -> int:
@@ -68,4 +72,6 @@ def flat(array: np.ndarray) -> np.ndarray:
         return array.reshape(-1)
     steps = zip(array.shape, array.strides)
     span = 1 + sum((n - 1) * s // array.itemsize for n, s in steps) if array.size else 0
-    return np.lib.stride_tricks.as_strided(array, (span,), (array.itemsize,))
+    memory = array.view(np.ndarray)
+    found = np.lib.stride_tricks.as_strided(memory, (span,), (array.itemsize,))
+    return found.view(type(array))

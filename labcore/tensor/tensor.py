@@ -24,6 +24,7 @@ from labcore.graph import TensorMeta
 
 from . import missing
 from .conversions import Conversions
+from .cuda import DeviceArray
 from .history import History
 from .layout import Layout, layout_of
 from .methods import Methods
@@ -201,7 +202,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
                 "dtype"
             )
         self.array, self.shape = value.array, value.shape
-        self._stride, self.dtype = value._stride, value.dtype
+        self._stride, self.dtype, self.device = value._stride, value.dtype, value.device
         self._layout = value._layout.marked(self._layout.marks)
         self._storage, self._pointer = storage_of(value).alias(), value._pointer
 
@@ -262,6 +263,10 @@ def wrap(array: np.ndarray) -> Tensor:
     self.device = devices.cpu
     self._requires_grad = False
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
+    if type(array) is DeviceArray:
+        self.device = devices.cuda
+        layout = self._layout
+        self._layout = layout_of(layout.shape, layout.stride, layout.dtype, devices.cuda)
     return self
 
 
@@ -299,9 +304,8 @@ def strided_alias(
             f"for storage of size {memory.nbytes}"
         )
     steps = [s * size for s in stride]
-    return alias(
-        tensor, np.ndarray(shape, memory.dtype, memory, start * size if needed else 0, steps)
-    )
+    array = np.ndarray(shape, memory.dtype, memory, start * size if needed else 0, steps)
+    return alias(tensor, array.view(type(tensor.array)))
 
 
 def storage_of(tensor: Tensor) -> Storage:

@@ -16,6 +16,7 @@ import numpy as np
 
 from labcore import dtypes
 from labcore.tensor import Tensor, from_numpy
+from labcore.tensor.cuda import to_host
 
 # dtype -> (rtol, atol); everything else is compared exactly
 TOLERANCES = {dtypes.float32: (1.3e-6, 1e-5), dtypes.float64: (1e-7, 1e-7)}
@@ -149,7 +150,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: tuple, options: _Op
                 f"The values for attribute '{name}' do not match: {have} != {want}.", path, options
             )
     rtol, atol = _tolerances(options, actual.dtype, expected.dtype)
-    a, e = _same_type(actual.array, expected.array)
+    a, e = _same_type(to_host(actual.array), to_host(expected.array))
     with np.errstate(all="ignore"):
         close = np.asarray(np.isclose(a, e, rtol, atol, options.equal_nan))
     if close.all():

@@ -15,6 +15,7 @@ from .events import (
     GuardCheck as GuardCheck,
     GuardRecord as GuardRecord,
     GuardsInstalled as GuardsInstalled,
+    KernelForm as KernelForm,
     KernelReady as KernelReady,
     LoopIR as LoopIR,
     OutputCode as OutputCode,

@@ -294,6 +294,18 @@ class KernelReady(Event):
 
 
 @dataclass
+class KernelForm(Event):
+    """How a CUDA kernel lies on its grid: `form` with its `reason`, and what stands in the brackets
+    of its launch, grid and block, as Python text."""
+
+    name: str
+    form: str
+    reason: str
+    grid: list[str]
+    block: list[int]
+
+
+@dataclass
 class OutputCode(Event):
     """The printed wrapper program that allocates, calls kernels and returns."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from labcore import cuda
 from labcore.codegen import cache
 
 
@@ -14,3 +15,11 @@ def cache_folder(tmp_path, monkeypatch):
     monkeypatch.delenv("LAB_CACHE", raising=False)
     cache.clear()
     return folder
+
+
+@pytest.fixture
+def card():
+    """A simulated card, for as long as a test takes."""
+    cuda.simulate()
+    yield
+    cuda.simulate(False)

@@ -101,6 +101,7 @@ CASES += [
     ("_data", (SPREAD,), {}),
     ("to", (SPREAD, dtypes.float64), {}),
     ("_to_copy", (SPREAD, dtypes.float64), {}),
+    ("_to_device", (SPREAD, "cpu"), {}),
 ]
 
 PLACES = np.array([[0, 2, 1], [1, 1, 0]])

@@ -1,0 +1,42 @@
+"""CUDA kernels, from the same loops and schedule as the CPU's.
+
+In: a `Nest`.  Out: its kernels, in the order in which they run: `GridKernel`s, whose text numba
+compiles for a card and the grid simulator runs without one.
+
+    form.py      which form a nest is printed in, and why
+    base.py      what the forms share        device.py   reductions over warps and blocks
+    flat.py rows.py columns.py total.py lanes.py fold.py                the forms
+
+Nothing here imports numba, except what compiles. Inductor's counterpart prints Triton, whose
+compiler chooses what stands here in the text: threads, registers, shared memory.
+"""
+
+from __future__ import annotations
+
+from ...fusion.nest import Nest
+from ..printer import kernel_name
+from .columns import ColumnsPrinter
+from .flat import FlatPrinter
+from .form import Form as Form, choose as choose
+from .kernel import GridKernel as GridKernel, Launches as Launches
+from .lanes import LanePrinter
+from .rows import RowsPrinter
+from .total import total_kernels
+
+
+def print_launches(nest: Nest, number: int = 0) -> Launches:
+    """The kernels of a nest, numbered within its program."""
+    return Launches(tuple(_kernels(nest, number)))
+
+
+def _kernels(nest: Nest, number: int) -> list[GridKernel]:
+    name, form = kernel_name(nest, number), choose(nest)
+    if form.name == "flat":
+        return [FlatPrinter(nest, form).print(name)]
+    if form.name == "columns":
+        return ColumnsPrinter(nest, form).kernels(name)
+    if form.name == "total":
+        return total_kernels(nest, form, name)
+    if "thread" in form.name:
+        return [LanePrinter(nest, form).print(name)]
+    return RowsPrinter(nest, form).kernels(name)

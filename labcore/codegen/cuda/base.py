@@ -1,0 +1,229 @@
+"""What all forms share: registers, what one thread writes for all, reductions over a block.
+
+In: a `Nest` and its `Form`.  Out: a printer whose loop bodies are those of the CPU; a form says
+which loop variables come from a thread's place on the grid, and lays the passes around the bodies.
+A pass is: load what the thread owns into registers, compute, store. All loads come first, because
+the compiler may not move a load above a store that could lie at the same address.
+Invariants: offsets are int64; a thread reads and writes elements of its own, and what is one for a
+whole row is written by one thread, after all have read what it writes over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+from ... import dtypes
+from ...fusion.deps import Node
+from ...fusion.handlers import Name, Reads
+from ...fusion.ir import Expr, is_place, using
+from ...fusion.nest import Nest, Pass
+from ...fusion.primitives import identity
+from .. import spelling
+from ..cpu import CpuPrinter, Section
+from ..printer import RESERVED, Line, Parameter, indented, note_now, unique_name
+from ..sharing import ALONE
+from .device import FUNCTIONS, WARP
+from .form import Form
+from .kernel import GridKernel
+
+WORDS = {*FUNCTIONS, "cuda", "uint8", "uint32", "int32", "min", "tid", "tx", "ty", "row", "col",
+         "first", "tile", "batch", "share", "result", "other", "a", "c", "k", "q", "s", "v"}
+
+
+class GridPrinter(CpuPrinter):
+    """`registers`: which array holds an element of a buffer, by the buffer and the offset."""
+
+    def __init__(self, nest: Nest, form: Form, moving: Iterable[str]) -> None:
+        super().__init__(nest)
+        self.sharing = ALONE
+        self.form, self.inner_vars = form, set(moving)
+        self.declared: dict[str, str] = {}
+        self.registers: dict[tuple[str, Expr], str] = {}
+
+    def _name(self, wanted: str) -> str:
+        if wanted not in self.names:
+            self.names[wanted] = unique_name(wanted, {*RESERVED, *WORDS, *self.names.values()})
+        return self.names[wanted]
+
+    # ---- registers and shared memory ----
+
+    def array(self, wanted: str, count: int, dtype: dtypes.dtype, where: str = "local") -> str:
+        """An array of each thread's own, or of the block's; a bool is a byte in it."""
+        name = self._name(wanted)
+        kind = "uint8" if dtype is dtypes.bool else dtype.name
+        self.declared[name] = f"{name} = cuda.{where}.array({count}, {kind})"
+        return name
+
+    def read(self, buffer: str, at: Expr) -> str:
+        if (buffer, at) not in self.registers:
+            return super().read(buffer, at)
+        cell = f"{self.registers[buffer, at]}[k]"
+        return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
+
+    def loads(self, nodes: Sequence[Node], count: int, again: bool = False) -> list[Line]:
+        """Statements that load what the nodes read along the loop into registers, `count` of each.
+
+        `again`: only what changes with the row, or is read again in a later pass; the rest is as
+        good to load when it is needed.
+        """
+        lines: list[Line] = []
+        for buffer, at in self._read_by(nodes):
+            if again and not self._worth_keeping(buffer, at, nodes):
+                continue
+            name = self.array(f"{buffer}_r", count, self.buffers[buffer].dtype)
+            while name in self.registers.values():
+                name = self.array(f"{name}_", count, self.buffers[buffer].dtype)
+            lines.append((f"{name}[k] = {self._cell(buffer, at)}", note_now()))
+            self.registers[buffer, at] = name
+        return lines
+
+    def _read_by(self, nodes: Sequence[Node]) -> list[tuple[str, Expr]]:
+        """The loads along the loop that no register answers yet."""
+        with using(Reads()) as reads:
+            for node in nodes:
+                self.nest.run(node)
+        return [
+            (buffer, at)
+            for buffer, at in dict.fromkeys(reads.loads)
+            if self._varies(at)
+            and not any(map(is_place, at.symbols))
+            and (buffer, at) not in self.registers
+            and (buffer, at) not in reads.stores
+            and self.nest.homes.get(buffer, "memory") == "memory"
+        ]
+
+    def _worth_keeping(self, buffer: str, at: Expr, nodes: Sequence[Node]) -> bool:
+        if any(var in at.symbols for var, _ in self.nest.outer_loops):
+            return True
+        now = max(self.nest.when[node] for node in nodes)
+        return any(buffer in n.loads and self.nest.when[n] > now for n in self.nest.nodes)
+
+    # ---- stores ----
+
+    def store(self, buffer: str, at: Expr, value: Name) -> None:
+        home = self.nest.homes[buffer]
+        if self.part == "row":
+            if home == "memory":
+                self.section.before += self.by_one(f"{self._cell(buffer, at)} = {value}", buffer)
+        elif home == "memory":
+            self.put(True, f"{self._cell(buffer, at)} = {value}")
+        elif home == "row":
+            self.keep(buffer, at, value)
+        self.held[buffer, at] = value
+
+    def keep(self, buffer: str, at: Expr, value: Name) -> None:
+        """What a later pass reads goes to scratch."""
+        self.put(True, f"{self._cell(buffer, at)} = {value}")
+
+    def by_one(self, text: str, buffer: str) -> list[Line]:
+        """A statement of one thread of the row; what it writes over, all have read before."""
+        lines = [(f"if {self.is_first}:", ""), (f"    {text}", note_now())]
+        return [(self.wait, ""), *lines] if self.nest.storage(buffer) != buffer else lines
+
+    is_first = "tid == 0"
+
+    @property
+    def wait(self) -> str:
+        return "cuda.syncthreads()" if self.form.threads > WARP else "cuda.syncwarp()"
+
+    def _scratch_cell(self, buffer: str, at: Expr) -> str:
+        """An element of the scratch of a row of its own."""
+        name = self._lent(f"{buffer}_row", self.buffers[buffer].dtype,
+                          self.nest.rows * self.nest.columns)
+        start = f"row * {self._factor(self.nest.columns)} + " if self.nest.outer_loops else ""
+        return f"{name}[{start}{self.spell_offset(self.nest.column)}]"
+
+    def _factor(self, size: Expr) -> str:
+        text = self.spell_offset(size)
+        return text if text.isalnum() else f"({text})"
+
+    def _lent(self, name: str, dtype: dtypes.dtype, count: Expr) -> str:
+        """Memory that the wrapper lends to the nest's kernels."""
+        if name not in self.parameters:
+            self.parameters[name] = Parameter(self._name(name), dtype, name, count)
+        return self.parameters[name].name
+
+    # ---- reductions ----
+
+    def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
+        """After the loop: the threads' parts together, in the result's type."""
+        kind = self.nest.group.made[buffer].loops.kind
+        self.section.after.append((self.together(kind, total), note_now()))
+        done = total
+        if total.dtype is not dtype:
+            done = Name(f"{self.prefix}{self.count}", dtype)
+            self.count += 1
+            cast = spelling.cast(total, total.dtype, dtype)
+            self.section.after.append((f"{done} = {cast}", note_now()))
+        if self.nest.homes[buffer] == "memory":
+            self.section.after += self.by_one(f"{self._cell(buffer, at)} = {done}", buffer)
+        self.finished[buffer, at] = done
+
+    def together(self, kind: str, total: Name) -> str:
+        """The statement after which all threads have what all threads' parts make together."""
+        given, dtype = str(total), total.dtype
+        if dtype is dtypes.bool:  # shuffles know no bools
+            given, dtype = f"int32({total})", dtypes.int32
+        warps = self.form.threads // WARP
+        if warps == 1:
+            text = f"warp_{kind}({given})"
+        else:
+            start = spelling.constant(int(identity(kind, total.dtype))
+                                      if total.dtype is dtypes.bool
+                                      else identity(kind, dtype), dtype)
+            slots = self.array(f"{total}_slots", WARP, dtype, "shared")
+            text = f"block_{kind}({given}, {slots}, {warps}, {start})"
+        return f"{total} = {text} != 0" if total.dtype is dtypes.bool else f"{total} = {text}"
+
+    # ---- text ----
+
+    def unflatten(self, loops: Sequence[tuple[str, Expr]], flat: str, wrap: str = "") -> list[Line]:
+        """The loop variables from one flat index; `wrap` is a narrower type that it fits in."""
+        if len(loops) < 2:
+            return [(f"{var} = {flat}", "") for var, _ in loops]
+        cast = "int64({})" if wrap else "{}"
+        lines = [(f"q = {wrap}({flat})" if wrap else f"q = {flat}", "")]
+        for var, size in reversed(loops[1:]):
+            by = self._factor(size)
+            lines.append((f"{var} = {cast.format(f'q % {by}')}", ""))
+            lines.append((f"q = q // {by}", ""))
+        return [*lines, (f"{loops[0][0]} = {cast.format('q')}", "")]
+
+    def section_of(self, part: Pass) -> Section:
+        """The statements of a pass, before, inside and after its loop."""
+        self.section, self.finished = Section(), {}
+        self.state([*part.before, *part.inside])
+        self.next_pass()
+        self.held.update(self.finished)
+        return self.section
+
+    def state(self, nodes: Iterable[Node]) -> None:
+        """The statements of these nodes, into the current section."""
+        with using(self):
+            for node in nodes:
+                self.part = self.nest.parts[node]
+                self.nest.run(node)
+
+    def on_grid(self, name: str, lines: list[Line], grid: tuple[str, ...],
+                block: tuple[int, ...]) -> GridKernel:
+        """The text of a function of what its statements mention."""
+        lines = [*((text, "") for text in self.declared.values()), *lines]
+        used = set(_words("\n".join(code for code, _ in lines)))
+        self.parameters = {key: p for key, p in self.parameters.items() if p.name in used}
+        made = self.kernel(name, lines)
+        return GridKernel(made.name, made.source, made.parameters, made.notes, grid=grid,
+                          block=block, form=self.form.name, reason=self.form.reason)
+
+
+def _words(text: str) -> list[str]:
+    return re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)
+
+
+def guarded(condition: str, lines: list[Line]) -> list[Line]:
+    """Statements under a condition, if there is one."""
+    return [(f"if {condition}:", ""), *indented(lines, 1)] if condition and lines else lines
+
+
+def repeated(head: str, lines: list[Line]) -> list[Line]:
+    return [(head, ""), *indented(lines, 1)] if lines else []

@@ -1,0 +1,79 @@
+"""Pointwise nests: each thread computes four elements that lie a block apart.
+
+One element a thread keeps too few loads in flight (60 to 83 % of what a copy reaches on an H200),
+four reach all of it. Where loops could not be merged, a block stays within one row of the last
+loop, which spares a division an element; where that is short, the index is divided.
+"""
+
+from __future__ import annotations
+
+from ...fusion.ir import Expr, product
+from ...fusion.nest import Nest
+from ..printer import Line, indented
+from .base import GridPrinter, guarded, repeated
+from .form import EACH, THREADS, TILE, Form
+from .kernel import GridKernel, ceil_div
+
+INT32 = 2**31
+
+
+class FlatPrinter(GridPrinter):
+    def __init__(self, nest: Nest, form: Form) -> None:
+        self.all = [*nest.outer_loops, *nest.inner_loops]
+        size = self.all[-1][1]
+        self.by_rows = len(self.all) > 1 and (size.const is None or size.const >= THREADS)
+        self.tiled = self.all[-1:] if self.by_rows else self.all
+        super().__init__(nest, form, [var for var, _ in self.tiled])
+
+    def print(self, name: str) -> GridKernel:
+        with_rows = self.all[:-1] if self.by_rows else []
+        count = product([size for _, size in self.tiled])
+        (only,) = self.nest.passes
+        loads = self.loads(only.inside, EACH)
+        section = self.section_of(only)
+        lines = [*self._start(with_rows, count), *section.before,
+                 *self._tile(count, loads, section.inside)]
+        rows = product([size for _, size in with_rows])
+        tiles = ceil_div(count, TILE)
+        grid = tiles if not with_rows else f"{_times(rows)}({tiles})"
+        if count.const is not None and rows.const is not None:
+            grid = str(max(1, rows.const) * int(tiles))
+        return self.on_grid(name, lines, (grid,), (THREADS,))
+
+    def _start(self, with_rows: list[tuple[str, Expr]], count: Expr) -> list[Line]:
+        """Where the block's elements begin."""
+        block = "int64(cuda.blockIdx.x)"
+        if not with_rows:
+            return [(f"first = {block} * {TILE} + cuda.threadIdx.x", "")]
+        if count.const is not None and count.const <= TILE:
+            return [(f"row = {block}", ""), *self.unflatten(with_rows, "row"),
+                    ("first = int64(cuda.threadIdx.x)", "")]
+        tiles = ceil_div(count, TILE) if count.const is not None else (
+            f"(({self.spell_offset(count)} + {TILE - 1}) // {TILE})")
+        return [
+            (f"tile = {block} % {tiles}", ""),
+            (f"row = {block} // {tiles}", ""),
+            *self.unflatten(with_rows, "row"),
+            (f"first = tile * {TILE} + cuda.threadIdx.x", ""),
+        ]
+
+    def _tile(self, count: Expr, loads: list[Line], body: list[Line]) -> list[Line]:
+        """A whole tile without questions, and the last one, which is shorter."""
+        index = f"first + {THREADS} * k"
+        wrap = "uint32" if count.const is not None and count.const < INT32 else ""
+        at = self.unflatten(self.tiled, index, wrap)
+        bound = self.spell_offset(count)
+        last = repeated(f"for k in range({EACH}):",
+                        guarded(f"{index} < {bound}", [*at, *loads, *body]))
+        if count.const is not None and count.const < TILE:
+            return last
+        whole = [*repeated(f"for k in range({EACH}):", [*at, *loads] if loads else []),
+                 *repeated(f"for k in range({EACH}):", [*at, *body])]
+        if count.const is not None and count.const % TILE == 0:
+            return whole
+        return [(f"if first + {TILE - THREADS} < {bound}:", ""), *indented(whole, 1),
+                ("else:", ""), *indented(last, 1)]
+
+
+def _times(rows: Expr) -> str:
+    return f"({rows}) * "

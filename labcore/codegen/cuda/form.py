@@ -1,0 +1,139 @@
+"""How a nest lies on the grid: which form it is printed in, and why.
+
+    flat            each thread has four elements, a block apart
+    rows            a block a row, or a warp a row; the row stays in registers
+    long rows       a block a row that is read again in each pass
+    rows, columns   blocks walk over rows; each leaves one row of partial column results
+    columns         a block has some columns, its threads walk down the rows
+    total           all blocks walk over the one row; each leaves one partial result
+    thread a row    nothing is shared between threads
+    thread a column
+    one thread      the order in which elements are written is part of the meaning
+
+In: a `Nest`.  Out: a `Form`. Sizes decide, and what is known of them: a size that is a symbol
+counts as large.
+The numbers were measured on an H200: 16 elements of a row to a thread, rows of up to 512 columns in
+one warp, at most 51 thousand columns in the registers of a block. Inductor has such rules in its
+heuristics for `triton`, and tries some more out under max-autotune.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...fusion.ir import Expr
+from ...fusion.nest import Nest
+
+THREADS = 256  # of a block, where nothing speaks for another number
+EACH = 4  # elements of a thread in flight at once
+TILE = THREADS * EACH
+PER_THREAD = 16  # elements of a row that one thread holds
+ROW_LIMIT = 51 * 1024  # columns that fit into the registers of a block
+ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
+NARROW = 8  # columns up to which a warp would mostly idle
+BLOCKS = 264  # two for each of an H200's 132 multiprocessors
+SHARE = 64  # rows that a block of columns walks over, at least
+
+
+@dataclass(frozen=True)
+class Form:
+    """`threads` of a block along the row; `shares`: blocks that leave partial results."""
+
+    name: str
+    reason: str
+    threads: int = THREADS
+    shares: int = 1
+
+
+def choose(nest: Nest) -> Form:
+    """The form of a nest, with the rule that led there."""
+    parts = set(nest.parts.values())
+    if any(node.loops.kind in ("scatter", "scatter_add") for node in nest.nodes):
+        return Form("one thread", "elements may be written at one place: the last one stays", 32)
+    if "colscan" in parts:
+        return _scanned(nest, parts)
+    if "rowscan" in parts:
+        return _apart(nest, parts, "a running sum goes along the row")
+    if parts == {"each"}:
+        return _flat(nest)
+    if not nest.outer_loops:
+        return _one_row(nest)
+    if "colred" not in parts:
+        return _rows(nest)
+    return _columns(nest) if parts <= {"each", "colred"} else _walked(nest)
+
+
+def _scanned(nest: Nest, parts: set[str]) -> Form:
+    if parts <= {"each", "colscan"} and len(nest.passes) == 1:
+        return Form("thread a column", "a running sum goes down the column")
+    return Form("one thread", "a running sum goes down the columns beside a reduction", 32)
+
+
+def _apart(nest: Nest, parts: set[str], why: str) -> Form:
+    if parts & {"colred", "colscan"}:
+        return Form("one thread", f"{why}, and columns are added up beside it", 32)
+    return Form("thread a row", why)
+
+
+def _flat(nest: Nest) -> Form:
+    if not nest.loops:
+        return Form("one thread", "there is one element", 32)
+    return Form("flat", f"pointwise: {EACH} elements a thread, {THREADS} threads a block")
+
+
+def _one_row(nest: Nest) -> Form:
+    columns = nest.columns.const
+    if columns is not None and columns <= ONE_BLOCK:
+        return Form("rows", f"one row of {columns}: one block is enough", row_threads(columns))
+    shares = BLOCKS if columns is None else min(BLOCKS, -(-columns // TILE))
+    return Form("total", f"one row of {nest.columns}: {shares} blocks share it", shares=shares)
+
+
+def _rows(nest: Nest) -> Form:
+    columns = nest.columns.const
+    if columns is None:
+        return Form("long rows", f"rows of {nest.columns}: no bound for the registers is known")
+    if columns > ROW_LIMIT:
+        return Form("long rows", f"a row of {columns} does not fit into registers", 1024)
+    if columns <= NARROW:
+        return Form("thread a row", f"a row of {columns} would leave most of a warp idle")
+    threads = row_threads(columns)
+    what = "a warp" if threads == 32 else f"{threads} threads"
+    return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads)
+
+
+def row_threads(columns: int, per_thread: int = PER_THREAD) -> int:
+    """A power of two near columns / per_thread, from one warp to 1024 threads."""
+    threads = 32
+    while threads * per_thread < columns and threads < 1024:
+        threads *= 2
+    return threads
+
+
+def _walked(nest: Nest) -> Form:
+    columns, rows = nest.columns.const, rows_a_batch(nest).const
+    shares = BLOCKS if rows is None else max(1, min(BLOCKS, rows))
+    if columns is None or columns > ROW_LIMIT // 2:
+        return Form("long rows, columns", f"rows of {nest.columns}, and sums of its columns, do "
+                    "not fit into registers", shares=shares)
+    threads = max(row_threads(columns, PER_THREAD // 2), 128)
+    return Form("rows, columns", f"{shares} blocks walk over the rows; partial sums of columns "
+                "stay in registers", threads, shares)
+
+
+def _columns(nest: Nest) -> Form:
+    rows, tiles = rows_a_batch(nest).const, -(-(nest.columns.const or 8192) // 128)
+    tiles *= nest.batches.const or 1
+    wanted = max(1, 4 * BLOCKS // tiles)
+    shares = min(BLOCKS, wanted if rows is None else min(wanted, -(-rows // SHARE)))
+    shares = max(1, shares)
+    walk = "one block walks" if shares == 1 else f"{shares} blocks walk"
+    return Form("columns", f"{walk} down each tile of columns", shares=shares)
+
+
+def rows_a_batch(nest: Nest) -> Expr:
+    """How many rows a column is added up over."""
+    rows = Expr.of(1)
+    for _, size in nest.row_loops:
+        rows = rows * size
+    return rows

@@ -1,0 +1,148 @@
+"""One long row: all blocks share it, pass by pass, one kernel a pass.
+
+Each block leaves one partial result of each reduction. The next kernel begins by adding them up,
+in every block, which is cheap and spares a kernel; the last one, of one block, writes what is one
+number for the whole row. What a pass leaves for a later one goes to memory.
+"""
+
+from __future__ import annotations
+
+from ... import dtypes
+from ...fusion.deps import Node
+from ...fusion.handlers import Name
+from ...fusion.ir import Expr
+from ...fusion.nest import Nest
+from ...fusion.primitives import accumulator, identity
+from .. import spelling
+from ..cpu import Section
+from ..printer import Line, note_now
+from .base import GridPrinter, guarded, repeated
+from .form import EACH, THREADS, TILE, Form
+from .kernel import GridKernel
+
+
+class TotalPrinter(GridPrinter):
+    """The kernel of pass `turn`; one number past the last is the kernel that writes results."""
+
+    def __init__(self, nest: Nest, form: Form, turn: int) -> None:
+        super().__init__(nest, form, [var for var, _ in nest.inner_loops])
+        self.turn = turn
+
+    @property
+    def last(self) -> bool:
+        return self.turn == len(self.nest.passes)
+
+    def print(self, name: str) -> GridKernel:
+        lines: list[Line] = [("tid = int64(cuda.threadIdx.x)", "")]
+        for number, part in enumerate(self.nest.passes):
+            if number <= self.turn:
+                lines += self._row_statements(part.before)
+            if number < self.turn:
+                lines += self._totals(part.inside)
+            elif number == self.turn:
+                lines += self._share(part.inside)
+        blocks = 1 if self.last else self.form.shares
+        return self.on_grid(name, lines, (str(blocks),), (THREADS,))
+
+    def _row_statements(self, nodes: list[Node]) -> list[Line]:
+        """Every block computes them; the last kernel stores."""
+        self.section = Section()
+        self.state(nodes)
+        return self.section.before
+
+    def store(self, buffer: str, at: Expr, value: Name) -> None:
+        if self.part == "row" and not self.last:
+            self.held[buffer, at] = value
+        else:
+            super().store(buffer, at, value)
+
+    # ---- what earlier kernels left ----
+
+    def _totals(self, nodes: list[Node]) -> list[Line]:
+        lines: list[Line] = []
+        self.finished = {}
+        for node in nodes:
+            if self.nest.parts[node] == "rowred":
+                lines += self._total(node)
+        self.held.update(self.finished)
+        return lines
+
+    def _total(self, node: Node) -> list[Line]:
+        """The partial results of one reduction, added up by the block."""
+        kind, dtype = node.loops.kind, node.out.dtype
+        wide = accumulator(kind, dtype)
+        total = Name(self._name(f"{node.name}_acc"), wide)
+        part = self._lent(f"{node.name}_part", wide, Expr.of(self.form.shares))
+        value = f"bool({part}[s])" if wide is dtypes.bool else f"{part}[s]"
+        (at,) = node.stores[node.name]
+        self.section = Section()
+        self._finish_row(node.name, at.subs(self.nest.rename), total, dtype)
+        stored = self.section.after
+        return [
+            (f"{total} = {spelling.constant(identity(kind, wide), wide)}", ""),
+            *repeated(f"for s in range(tid, {self.form.shares}, {THREADS}):",
+                      [(f"{total} = {spelling.combine(kind, total, value, wide)}", "")]),
+            *stored,
+        ]
+
+    def by_one(self, text: str, buffer: str) -> list[Line]:
+        return super().by_one(text, buffer) if self.last else []
+
+    # ---- this kernel's share ----
+
+    def _share(self, nodes: list[Node]) -> list[Line]:
+        loads = self.loads(nodes, EACH)
+        self.section = Section()
+        self.finished = {}
+        self.state(nodes)
+        section = self.section
+        index = f"first + {THREADS} * k"
+        at = self.unflatten(self.nest.inner_loops, index)
+        bound = f"{index} < {self.spell_offset(self.nest.columns)}"
+        turn = [
+            *repeated(f"for k in range({EACH}):", guarded(bound, [*at, *loads]) if loads else []),
+            *repeated(f"for k in range({EACH}):", guarded(bound, [*at, *section.inside])),
+        ]
+        columns, step = self.spell_offset(self.nest.columns), self.form.shares * TILE
+        start = f"int64(cuda.blockIdx.x) * {TILE} + tid"
+        walk = repeated(f"for first in range({start}, {columns}, {step}):", turn)
+        return [*section.before, *walk, *section.after]
+
+    def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        """The block's part of it goes where the next kernel looks."""
+        self.leaving = True
+        super().reduce(buffer, at, kind, value)
+        self.leaving = False
+
+    leaving = False
+
+    def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
+        if not self.leaving:
+            return super()._finish_row(buffer, at, total, dtype)
+        kind = self.nest.group.made[buffer].loops.kind
+        part = self._lent(f"{buffer}_part", total.dtype, Expr.of(self.form.shares))
+        self.section.after += [
+            (self.together(kind, total), note_now()),
+            ("if tid == 0:", ""),
+            (f"    {part}[int64(cuda.blockIdx.x)] = {total}", ""),
+        ]
+
+    def _cell(self, buffer: str, at: Expr) -> str:
+        if self.nest.homes.get(buffer) == "row" and buffer not in self.nest.lends:
+            return self._scratch_cell(buffer, at)
+        return super()._cell(buffer, at)
+
+
+def total_kernels(nest: Nest, form: Form, name: str) -> list[GridKernel]:
+    """One kernel a pass; and one more where a number remains to be written."""
+    passes = len(nest.passes)
+    numbers = [n for n in nest.nodes if nest.parts[n] in ("row", "rowred")]
+    finishing = any(nest.homes[n.name] == "memory" for n in numbers)
+    count = passes + finishing
+    kernels: list[GridKernel] = []
+    for number in range(count):
+        if number < passes and not nest.passes[number].inside:
+            continue
+        ending = "" if not kernels else f"_then_{number}"
+        kernels.append(TotalPrinter(nest, form, number).print(f"{name}{ending}"))
+    return kernels

@@ -1,0 +1,106 @@
+"""The kernels of every form compile for a Hopper card, without one: registers, spills, stack."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from labcore import dtypes, ops
+from labcore.codegen.cuda import cubin, print_launches
+from labcore.codegen.cuda.wrapper import print_program
+from tests.fusion.graphs import chain, floats, graph_of, layer_norm, layer_norm_backward, softmax
+
+from .grid import fused
+from .test_grid_forms import gelu_backward
+
+ROOM = Path(cubin.__file__).parents[2]
+EXTRA = importlib.util.find_spec("numba_cuda") is not None
+needs_extra = pytest.mark.skipif(not EXTRA, reason="needs the extra `cuda`: numba-cuda, no card")
+
+
+def compiled(function, *metas):
+    plan = fused(graph_of(function, *metas))
+    launches = [print_launches(nest, k) for k, nest in enumerate(plan.nests)]
+    threads = {k.name: k.threads for each in launches for k in each.kernels}
+    return list(cubin.compile_source(print_program(plan, launches, "inference"), threads).values())
+
+
+CASES = {
+    "pointwise": (chain, [floats(1 << 20), floats(1 << 20)], 24),
+    "pointwise rows": (chain, [floats(4096, 4096), floats(4096)], 24),
+    "softmax 256": (softmax, [floats(4096, 256)], 40),
+    "softmax 4096": (softmax, [floats(4096, 4096)], 48),
+    "layer norm": (layer_norm, [floats(4096, 1024), floats(1024), floats(1024)], 48),
+    "layer norm backward": (layer_norm_backward, [
+        floats(512, 4096), floats(512, 4096), floats(4096), floats(512, 1), floats(512, 1)], 80),
+    "column sums": (lambda x: ops.sum(x, 0), [floats(16384, 4096)], 40),
+    "gelu backward": (gelu_backward, [floats(512, 256), floats(512, 256), floats(256)], 48),
+    "full sums": (lambda x: (ops.sum(x), ops.amax(x)), [floats(1 << 24)], 40),
+    "running sums": (lambda x: ops.cumsum(x, -1), [floats(100, 40)], 40),
+    "bools": (lambda x: (ops.all(x, -1), ops.any(x)), [floats(64, 40, dtype=dtypes.bool)], 40),
+    "doubles": (softmax, [floats(64, 300, dtype=dtypes.float64)], 64),
+    "places": (lambda x: ops.index_select(x, 0, ops.remainder(ops.arange(12), 5)),
+               [floats(9, 40)], 40),
+}
+
+
+@needs_extra
+@pytest.mark.parametrize("name", CASES)
+def test_registers_are_enough(name):
+    function, metas, most = CASES[name]
+    for kernel in compiled(function, *metas):
+        assert (kernel.stack, kernel.spills) == (0, 0)
+        assert 0 < kernel.registers <= most
+        assert kernel.cubin[:4] == b"\x7fELF" and ".entry" in kernel.ptx
+
+
+@needs_extra
+def test_literals_are_no_doubles_and_no_product_is_64_bits_of_floats():
+    (kernel,) = compiled(lambda x: ops.add(ops.mul(x, 2.1), 1.0), floats(4096))
+    assert ".f64" not in kernel.ptx and kernel.ptx.count("ld.global") == 4
+
+
+@needs_extra
+def test_a_maximum_keeps_nan():
+    (kernel,) = compiled(softmax, floats(64, 1024))
+    assert "max.NaN.f32" in kernel.ptx and "shfl.sync.bfly" in kernel.ptx
+
+
+@needs_extra
+@pytest.mark.parametrize("name", (
+    "exp exp2 expm1 log log1p log2 log10 sqrt rsqrt sin cos tan asin acos atan sinh cosh tanh erf "
+    "sigmoid floor ceil trunc round relu abs neg").split())
+def test_words_of_floats(name):
+    (kernel,) = compiled(getattr(ops, name), floats(100))
+    assert kernel.registers
+
+
+@needs_extra
+@pytest.mark.parametrize("type_", [dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64])
+def test_words_of_two(type_):
+    def function(x, y):
+        return [getattr(ops, n)(x, y) for n in ("pow", "remainder", "maximum", "floor_divide")]
+
+    assert compiled(function, floats(100, dtype=type_), floats(100, dtype=type_))
+
+
+@pytest.mark.skipif(EXTRA, reason="the extra `cuda` is installed")
+def test_without_the_extra_the_error_says_what_to_install():
+    with pytest.raises(RuntimeError, match=r'make env EXTRAS="--extra cuda".*simulate\(\)'):
+        compiled(chain, floats(8), floats(8))
+
+
+def test_two_modules_import_numba_cuda_and_only_when_they_compile():
+    def imports(path):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            elif isinstance(node, ast.Import):
+                yield from (alias.name for alias in node.names)
+
+    found = {str(p.relative_to(ROOM)) for p in ROOM.rglob("*.py")
+             if any(name.startswith(("numba.cuda", "numba_cuda")) for name in imports(p))}
+    assert found == {"codegen/cuda/cubin.py", "codegen/cuda/words.py"}
