@@ -139,4 +139,4 @@ class Lanes:
             its = warps == warp
             self.accesses.append(Access(
                 self.line, array.name, kind, array.space, int(warp), lane[its].tolist(),
-                address[mine][its].tolist()))
+                address[mine][its].tolist(), array.cells.itemsize))

@@ -30,6 +30,7 @@ class Launch:
     """What a launch did. `shared` has (requests, extra turns for bank conflicts) of each shared
     array; `shared_bytes` and `local_bytes` are what a block and a thread reserve."""
 
+    source: str = field(repr=False)
     kernel: str
     grid: tuple[int, ...]
     block: tuple[int, ...]
@@ -99,7 +100,7 @@ def launch(
         name: memory.array(name, a) if isinstance(a, np.ndarray) else a
         for name, a in zip(names, arguments, strict=True)
     }
-    found = Launch(kernel, tuple(grid), tuple(block))
+    found = Launch(source, kernel, tuple(grid), tuple(block))
     size, across = _plane(block), _plane(grid)
     blocks = prod(across)
     at_once = max(1, TOGETHER // prod(size))

@@ -49,7 +49,8 @@ class Traffic:
 
 @dataclass
 class Access:
-    """One request of one warp: the line of the text, and each active thread's address in bytes."""
+    """One request of one warp: the line of the text, each active thread's address in bytes, and
+    how many bytes (`width`) each wants."""
 
     line: int
     array: str
@@ -58,6 +59,7 @@ class Access:
     warp: int
     lanes: list[int]
     addresses: list[int]
+    width: int
 
 
 class Cells:

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from types import FunctionType
 from typing import Any
 
@@ -67,12 +68,12 @@ def _kernels(source: str) -> Iterator[FunctionType]:
 def _words() -> tuple[dict[str, Any], Any]:
     import numpy as np
 
+    if find_spec("numba_cuda") is None:  # numba's own CUDA target is an older one
+        raise RuntimeError(MISSING)
     if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it; numpy 2.5 has dropped it
         np.row_stack = np.vstack
-    try:
-        from .words import WORDS, device
-    except ImportError as error:
-        raise RuntimeError(MISSING) from error
+    from .words import WORDS, device
+
     return WORDS, device
 
 

@@ -87,7 +87,7 @@ def _program(op: Op, raw: Sequence[Any]) -> Callable[[list[Any]], tuple] | None:
     program = lower(lower_operators(graph))
     if program.externs:
         return None
-    return compile_schedule(schedule(program), {}, "inference")
+    return compile_schedule(schedule(program), {}, "inference", told=False)
 
 
 def _arrays(value: Any) -> list[np.ndarray]:

@@ -74,9 +74,9 @@ def compiled(path: str) -> Program:
 
 
 def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str,
-                     check_inputs: bool = False) -> Any:
+                     check_inputs: bool = False, told: bool = True) -> Any:
     """Print the kernels of a schedule and the program around them; `call.source` is its text,
-    `call.launches` its kernels by nest."""
+    `call.launches` its kernels by nest. `told`: those who listen hear of it."""
     start = time.perf_counter()
     launches = [print_launches(nest, number) for number, nest in enumerate(schedule.nests)]
     source = print_program(schedule, launches, phase, check_inputs)
@@ -89,7 +89,7 @@ def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str,
     weakref.finalize(call, linecache.cache.pop, path, None)
     call.source, call.schedule, call.launches = source, schedule, launches
     call.kernels = [Kernel(k.name, path, k.source) for each in launches for k in each.kernels]
-    if trace.listening():
+    if told and trace.listening():
         report_memory(phase, schedule, memory_plan(schedule, launches))
         _report(phase, call, path, time.perf_counter() - start)
     return call
