@@ -85,7 +85,7 @@ class CaptureTracer(Tracer):
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
-        if op.name == "_to_device":
+        if op.name == "_to_device" and str(args[0].device) != args[1]:
             raise Break("device-copy", device=args[1])
         self._check_inference(op, args, kwargs)
         if op.mutates:
