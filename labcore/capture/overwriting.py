@@ -100,7 +100,7 @@ def finish(memory: Memory, looker: Looker, shared: Shared) -> None:
         taken = root not in memory.tape_saw or takes_writes(written.value, recorded)
         close = [] if are_apart else _close(written, tensors, records)
         if not taken or close:
-            _read_otherwise(shared, looker, written, close)
+            _read_otherwise(shared, written, close)
             stop = Break("inplace-operator", name="of an input", pure="add")
             stop.step = step
             raise stop
@@ -131,12 +131,9 @@ def _close(
 
 
 def _read_otherwise(
-    shared: Shared, looker: Looker, written: TensorVariable, close: list[TensorVariable]
+    shared: Shared, written: TensorVariable, close: list[TensorVariable]
 ) -> None:
-    """Raises SharedMemory for views of one tensor, or of one and what it is when detached, where
-    sizes are known."""
-    if looker.numbers.inputs:
-        return
+    """Raises SharedMemory for views of one tensor, or of one and what it is when detached."""
     for other in close:
         pair = [_base(tensor) for tensor in (written, other)]
         (_, one), (_, two) = pair
