@@ -9,11 +9,12 @@ Invariant: no code of the user's runs.
 from __future__ import annotations
 
 import keyword
-from collections import OrderedDict, deque
-from types import FunctionType, ModuleType
+from collections import OrderedDict, defaultdict, deque
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import TYPE_CHECKING
 
 from ..guards import Source, kinds, source
+from ..ops import Op
 from ..tensor import Tensor
 from ..tensor.methods import Methods
 from ..tensor.missing import Missing
@@ -129,6 +130,8 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
         kind = type(owner.value) if owner.value is not None else _TYPES[type(owner)]
         if isinstance(owner, DictVariable):
             kind = owner.cls
+            if kind is defaultdict and name == "default_factory":
+                return owner.factory or Constant(None)
             if not hasattr(dict, name) and not hasattr(OrderedDict, name):
                 raise Break("attribute", name=name, what=f"a {owner.kind}")
         return _of_container(owner, kind, name)
@@ -346,7 +349,8 @@ def _of_constant(vm: Interpreter, owner: Constant, name: str) -> Found:
         return _of_class(vm, owner, name)
     from .interpreter.fold import is_plain, wrapped
 
-    if not is_plain(value):
+    named = isinstance(value, (Op, BuiltinFunctionType)) and name in SETTABLE
+    if not named and not is_plain(value):
         raise Break("attribute", name=name, what=f"a {owner.kind}")
     try:
         found = getattr(value, name)

@@ -43,8 +43,8 @@ class Break(Exception):
 
 
 def _with_articles(text: str) -> str:
-    """ "an iterator" where a particular was filled in after "a"."""
-    return re.sub(r"\b([Aa]) (?=[aeio]\w)", r"\1n ", text)
+    """ "an iterator" where a particular was filled in after "a". A class may be called A."""
+    return re.sub(r"\ba (?=[aeioAEIO]\w)", "an ", text)
 
 
 class WouldRaise(Exception):

@@ -121,13 +121,16 @@ class Bytecode:
         return any(way in self.at and self.at[way].op == "LOAD_ASSERTION_ERROR" for way in ways)
 
     def origin(self, offset: int) -> Origin:
-        """The user's place that the instruction at `offset` came from."""
+        """The user's place that the instruction at `offset` came from; of one that the compiler
+        added, such as a handler's end, the place before it."""
         if offset not in self._origins:
             self._origins[offset] = self._origin(offset)
         return self._origins[offset]
 
     def _origin(self, offset: int) -> Origin:
         where = self.at[offset].positions
+        while (where is None or where.lineno is None) and offset in self._before:
+            offset, where = self._before[offset].offset, self._before[offset].positions
         line, end, column, end_column = where if where is not None else (None,) * 4
         column, end, end_column = (-1 if v is None else v for v in (column, end, end_column))
         first = self.code.co_firstlineno

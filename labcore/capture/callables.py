@@ -26,7 +26,8 @@ Meaning = Callable[
     ["Interpreter", FunctionVariable, "list[Variable]", "dict[str, Variable]"], Variable
 ]
 # Modules that look for their caller's frame. Of an inlined function the caller has none.
-LOOKS_AT_CALLERS = frozenset("bdb inspect logging pdb traceback unittest warnings".split())
+LOOKS_AT_CALLERS = frozenset("bdb inspect pdb traceback unittest".split())
+TELLS_WHERE = frozenset(("logging", "warnings"))  # these do so to tell it with what they write
 FRAME_NAMES = frozenset("_getframe _getframemodulename currentframe".split())
 # Of Python's library, what is read as bytecode. All else is a machine of its own (asyncio, json,
 # threading ...), whose insides are nobody's tensors: a call of it is CPython's, as in PyTorch.
@@ -79,10 +80,13 @@ def special_function(
     from .lab_functions import is_of_the_lab  # late: it registers its meanings here
 
     module = str(function.namespace.get("__name__")).partition(".")[0]
+    name = f"{module}.{function.code.co_qualname}()"
+    if module in TELLS_WHERE:
+        raise Break("side-effect-call", name=name)
     if module in LOOKS_AT_CALLERS or FRAME_NAMES & {*function.code.co_names}:
-        raise Break("side-effect-call", name=f"{module}.{function.code.co_name}()")
+        raise Break("caller-frame", name=name)
     if module in NOT_READ:
-        raise Break("unknown-call", name=f"{module}.{function.code.co_qualname}()")
+        raise Break("unknown-call", name=name)
     if is_of_the_lab(function.value):
         raise Break("unknown-call", name=f"torch.{function.code.co_name}()")
     return None

@@ -16,6 +16,8 @@ from typing import Any
 from ..guards.variant import Mark
 from .bytecode import V13, Bytecode, bytecode
 
+# What changes a frame's variables, which a window has copies of.
+MOVES = "DELETE_FAST STORE_FAST STORE_FAST_LOAD_FAST STORE_FAST_STORE_FAST".split()
 NULL, UNBOUND = Mark("NULL"), Mark("UNBOUND")
 
 
@@ -70,6 +72,7 @@ class Stop:
         # where a call's callable lies, and the NULL beside it, counted from the stack's top
         self.callee, self.null = (-self.operands + place for place in ((0, 1) if V13 else (1, 0)))
         self.jump = is_branch(self.name)
+        self.moves: Any = table.at[offset].arg if self.name in MOVES else None
         self.branch = _branch_after(table, self.after) if self.results == 1 else None
         self.following: Any = None  # the driver's note: the place that this stop leads to
         self.wants_null = table.pushes_null(offset)
@@ -124,6 +127,10 @@ _EFFECTS = {
     "IMPORT_FROM": (1, 2),
     "GET_ITER": (1, 1),
     "POP_TOP": (1, 0),
+    "DELETE_FAST": (0, 0),
+    "STORE_FAST": (1, 0),
+    "STORE_FAST_LOAD_FAST": (1, 1),
+    "STORE_FAST_STORE_FAST": (2, 0),
     "GET_LEN": (1, 2),
     "MATCH_SEQUENCE": (1, 2),
     "MATCH_MAPPING": (1, 2),

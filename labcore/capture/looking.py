@@ -355,10 +355,12 @@ class Looker(Contents):
 def _is_bound(function: Any, source: Source) -> bool:
     """A method of a value whose methods capture knows. Raises Break for another one that an
     instruction has just bound: it is not this object at any other call."""
+    if function.__self__ is None:  # a static method in C: str.maketrans
+        return False
     owner = type(function.__self__)
     if owner in kinds.ATOMS or owner in (list, dict, set, tuple) or base_of(owner) is not None:
         return True
-    bound = owner not in (ModuleType, type(None)) and not issubclass(owner, type)
+    bound = owner is not ModuleType and not issubclass(owner, type)
     if bound and source.name.startswith("stack["):
         left = function.__name__ == "__exit__"
         raise Break("context-manager") if left else Break("unknown-call", name=function.__name__)

@@ -13,10 +13,12 @@ import abc
 import enum
 import functools
 from collections import namedtuple
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import (
     ClassMethodDescriptorType,
     FunctionType,
+    GeneratorType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
@@ -51,7 +53,10 @@ CACHED: type = type(functools.lru_cache(lambda: None))
 _PAIR = namedtuple("_PAIR", "first")  # its fields are descriptors of a class without a name
 PLAIN_LOOKUPS = tuple(
     static_entry(kind, "__getattribute__")[1]
-    for kind in (object, BaseException, SimpleNamespace, functools.partial, CACHED, *EXACT)
+    for kind in (
+        object, BaseException, SimpleNamespace, functools.partial, CACHED, GeneratorType,
+        ContextVar, *EXACT,
+    )  # fmt: skip
 )
 METHODS_IN_C = (WrapperDescriptorType, MethodDescriptorType)
 # What a class gives as it stands.

@@ -97,6 +97,12 @@ REASONS: dict[str, Reason] = {
         "Use rand or randn (or dropout), and use what they give.",
     ),
     # ---- calls
+    "caller-frame": Reason(
+        "call of {name}",
+        "{name} looks at the frame of its caller, or of theirs, and captured code has no frames.",
+        "Move it before or after the compiled function.",
+        _AROUND,
+    ),
     "unknown-call": Reason(
         "call of {name}",
         "Capture reads Python bytecode and knows the lab's operators and Python's builtins. {name} "
@@ -226,6 +232,19 @@ REASONS: dict[str, Reason] = {
         "Capture goes through generators that begin and end within a region. Where one is in use "
         "while capture stops, and where one is compiled itself, CPython runs it.",
         "Return a list or a tuple instead of yielding.",
+    ),
+    "iterator": Reason(
+        "the next item of {name}",
+        "It was made where capture did not see it, and tells its items only by giving them away.",
+        "Pass a list or a tuple, or make the iterator in the function.",
+        _AROUND,
+    ),
+    "last-reference": Reason(
+        "the last reference to {name} goes",
+        "It is told, and what it does then comes before what the program does next. Captured code "
+        "makes its changes at the end of a region.",
+        "Hold it until the compiled function has returned, or give it a method that closes it.",
+        _AROUND,
     ),
     "opcode": Reason(
         "Python instruction {name}",

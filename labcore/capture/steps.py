@@ -17,7 +17,7 @@ from types import BuiltinFunctionType
 from typing import Any
 
 from .bytecode import V13, bytecode
-from .frames import NULL, Frame, Stop
+from .frames import NULL, UNBOUND, Frame, Stop
 from .pieces import escape, raise_at, truth, window
 
 OURS = str(Path(__file__).resolve().parents[1])
@@ -41,6 +41,10 @@ def step(frames: list[Frame], stop: Stop) -> bool:
     if stop.plain and handled is None and _is_plain(stop, stack):
         del stack  # as below: a traceback may lead here
         return _plain_call(frames, stop)
+    if stop.moves is not None:
+        del stack, handled
+        _move(frame, stop)
+        return True
     if stop.name == "RERAISE":  # no raise of ours: it would overwrite __context__
         del stack, handled
         unwind(frames, frame.stack.pop(), mark=False)
@@ -116,6 +120,22 @@ def _plain_call(frames: list[Frame], stop: Stop) -> bool:
     stack.append(value)
     frame.offset = stop.after
     return True
+
+
+def _move(frame: Frame, stop: Stop) -> None:
+    """Variables change, and whoever was held by them alone is told."""
+    fast, stack = frame.fast, frame.stack
+    match stop.name:
+        case "DELETE_FAST":
+            fast[stop.moves] = UNBOUND
+        case "STORE_FAST_LOAD_FAST":
+            stored, loaded = stop.moves
+            fast[stored] = stack.pop()
+            stack.append(fast[loaded])
+        case _:
+            for slot in stop.moves if isinstance(stop.moves, tuple) else (stop.moves,):
+                fast[slot] = stack.pop()
+    frame.offset = stop.after
 
 
 def _next_item(frame: Frame, stop: Stop) -> None:

@@ -3,8 +3,11 @@ had been."""
 
 from __future__ import annotations
 
+import collections
 import functools
+import inspect
 import itertools
+import logging
 import re
 import threading
 import time
@@ -61,6 +64,13 @@ def lookup(x):
 
 def x4():
     return torch.tensor([1.0, -2.0, 3.0, 4.0])
+
+
+def lets_go(x):
+    told = Finalized()
+    y = x + 1
+    told = None
+    return y, told
 
 
 def exception(x):
@@ -224,7 +234,13 @@ CASES = {
     ],
     "tensor-as-number": [lambda x: torch.full_like(x, x[0]), lambda x: torch.cat(x.view(2, 2))],
     "data-dependent-size": [lambda x: x[x > 0], lambda x: x[x[0] > 0], masked_write],
-    "side-effect-call": [printing, lambda x: (dir(), x)[1]],
+    "side-effect-call": [printing, lambda x: (LOGGER.info("x"), x)[1]],
+    "caller-frame": [
+        lambda x: (dir(), x)[1],
+        lambda x: (vars(), x)[1],
+        lambda x: (inspect.isfunction(len), x)[1],
+        lambda x: (collections.namedtuple("Pair", "a b"), x)[1],
+    ],
     "unknown-call": [
         lambda x: (time.perf_counter() > 0, x)[1],
         lambda x: torch.linspace(0, 1, 4) + x,
@@ -260,6 +276,9 @@ CASES = {
     ],
     "no-derivative": [divides_a_parameter],
     "unknown-method": [lambda x: (x.storage_offset(), x + 1)[1]],
+    "iterator": [lambda x: x * (next(COUNTED) < 0)],
+    "generator": [lambda x: x * STARTED.send(None)],
+    "last-reference": [lets_go],
     "autograd-call": [lambda x: x.detach_(), lambda x: (x.grad_fn, x + 1)[1]],
     "autograd-function": [lambda x: Noisy.apply(x * WEIGHT) + 1],
     "operation": [lambda x: str([x])],
@@ -269,8 +288,11 @@ ALSO = {
     grouped: {"new-exception", "exception-caught"},
     spells: {"side-effect-call"},
     exception: {"side-effect-call"},
+    lets_go: {"new-object"},
 }
 
+COUNTED, STARTED = itertools.count(), (0 for _ in itertools.count())
+LOGGER = logging.getLogger("lab")
 DYNAMIC, POINT = Dynamic(), Point(3)
 WEIGHT = torch.ones(4, requires_grad=True)
 WHOLE = torch.ones(4)

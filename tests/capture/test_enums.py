@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import operator
+from collections import deque
 
 import pytest
 
@@ -85,10 +86,26 @@ def iteration(x):
     )  # fmt: skip
 
 
+def places(x):
+    one, sizes = Level.LOW, range(Level.HIGH)
+    return (
+        x * x.shape[one - 1], [10, 20, 30][Level.HIGH], (x, 1)[one], "abc"[one], b"abc"[one],
+        {Level.LOW: x, 2: 3}[one], {1: x}[one], deque([x, 5])[one], [x * n for n in sizes],
+        range(5)[Level.HIGH], range(Level.LOW, 3), x[Level.LOW],
+    )  # fmt: skip
+
+
+def texts(x):
+    return x * 2, Letter.A.upper(), Letter.B.startswith("b"), Letter.A + "x"
+
+
 def own_methods(x):
     return Own.ONE * x, x * Own.ONE, Own.ONE < x, x < Own.ONE, x + Own.ONE
 
 
-@pytest.mark.parametrize("function", [arithmetic, in_place, arguments, iteration, own_methods])
+PROGRAMS = [arithmetic, in_place, arguments, iteration, places, texts, own_methods]
+
+
+@pytest.mark.parametrize("function", PROGRAMS)
 def test_members(function):
     captured(function, torch.tensor([-1.5, 0.5, 2.0]))

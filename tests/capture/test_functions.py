@@ -6,6 +6,7 @@ import gc
 import math
 import operator
 import weakref
+from collections import OrderedDict, defaultdict
 
 import pytest
 
@@ -428,3 +429,34 @@ def test_names_are_texts(function):
 
     check(f, x4(), {1: 2})
     check(f, x4(), {"a": 1, 2: 3})
+
+
+def collections_of_generators(x):
+    pairs = lambda: ((key, x * n) for n, key in enumerate("ab"))
+    made = OrderedDict(pairs()), OrderedDict(pairs(), c=1), defaultdict(list, pairs())
+    return made, type(made[0])(pairs()), made[2].default_factory is list, made[2]["new"]
+
+
+def texts_are_mapped(x):
+    table, same = str.maketrans("ab", "xy"), "".maketrans({"a": "b"})
+    texts = "cab".translate(table), "cab".translate(same)
+    return x + 1, texts, b"cab".translate(bytes.maketrans(b"a", b"z"))
+
+
+def names_of_functions(x):
+    found = [function.__name__ for function in (torch.relu, math.sqrt, len)]
+    return torch.relu(x), found, hasattr(torch.relu, "__name__")
+
+
+def methods_are_compared(x):
+    one, other = Layer(2.0), Layer(2.0)
+    equal = one.__call__ == one.__call__, one.__call__ == other.__call__
+    return one(x), equal, one.__call__ != other.__call__, one.__call__ in [1, one.__call__]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [collections_of_generators, texts_are_mapped, names_of_functions, methods_are_compared],
+)
+def test_what_builtins_tell(function):
+    captured(function, x4())

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import gc
+import itertools
 import warnings
 import weakref
 
@@ -192,6 +193,172 @@ def test_c_code_that_calls_python_leaves_the_caller_in_the_traceback(function):
 
     compiled = torch.compile(function, backend="eager")
     assert lines(function) == lines(compiled) == lines(compiled)
+
+
+class Told:
+    """It is told when nobody holds it any more."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        events.append(f"exit {self.name}")
+
+    def __del__(self):
+        events.append(f"gone {self.name}")
+
+
+def deleted(x):
+    told = Told("first")
+    y = x * len(told.name)
+    del told
+    events.append("after")
+    return y + 1
+
+
+def given_other_values(x):
+    told = Told("first")
+    told = Told("second")
+    events.append("two")
+    told = None
+    for name in "pq":
+        told = Told(name)
+        x = x + 1
+        events.append(told.name)
+    return x
+
+
+def of_a_callee(x):
+    def inner(y):
+        told = Told("inner")
+        return y * len(told.name)
+
+    x = inner(x)
+    events.append("between")
+    x = inner(x + 1)
+    events.append("after")
+    return x * 2
+
+
+def held_twice(x):
+    told = Told("first")
+    other = told
+    told = None
+    events.append("still there")
+    other = 3
+    events.append("after")
+    return x * other
+
+
+def left_on_the_stack(x):
+    Told("nobody's")
+    events.append("after")
+    return x * 2
+
+
+def entered(x):
+    with Told("entered") as told:
+        x = x * 2
+    told = 3
+    events.append("after")
+    return x * told
+
+
+def tells_when_it_is_closed(x):
+    try:
+        for n in range(5):
+            yield x * n
+    finally:
+        events.append("closed")
+
+
+def started(x):
+    numbers = tells_when_it_is_closed(x)
+    first = next(numbers)
+    numbers = None
+    events.append("after")
+    return first + 1
+
+
+def taken_by_a_callee(x):
+    take = lambda items, count: [item for _, item in zip(range(count), items)]
+    taken = take(tells_when_it_is_closed(x), 2)
+    events.append("after")
+    return taken
+
+
+def left_half_done(wrap):
+    def loops(x):
+        for item in wrap(tells_when_it_is_closed(x)):
+            y = item[-1] if type(item) is tuple else item
+            if x.shape:
+                break
+        events.append("after")
+        return y + 1
+
+    return loops
+
+
+WRAPS = [
+    enumerate,
+    iter,
+    lambda items: zip(range(9), items),
+    lambda items: map(lambda item: item * 2, items),
+    lambda items: filter(lambda item: True, items),
+    lambda items: itertools.islice(items, 3),
+    lambda items: itertools.chain(items, [1]),
+    lambda items: enumerate(map(abs, items)),
+]
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        deleted,
+        given_other_values,
+        of_a_callee,
+        held_twice,
+        left_on_the_stack,
+        entered,
+        started,
+        taken_by_a_callee,
+        *map(left_half_done, WRAPS),
+    ],
+)
+def test_what_is_told_when_it_goes_is_told_before_what_comes_next(function):
+    x = torch.tensor([1.0, 2.0])
+    compiled = torch.compile(function, backend="eager")
+    runs = []
+    for call in (function, compiled, compiled):
+        events.clear()
+        call(x)
+        runs.append(list(events))
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_an_iterator_is_asked_at_each_call_whether_it_closes_a_generator():
+    def loops(x, make):
+        for item in make(x):
+            x = x + item[-1]
+            break
+        events.append("after")
+        return x * 2
+
+    def open_ones(x):
+        return zip(tells_when_it_is_closed(x))
+
+    x = torch.tensor([1.0, 2.0])
+    compiled = torch.compile(loops, backend="eager")
+    for make in (lambda x: iter([[x]]), open_ones, lambda x: enumerate([x]), open_ones):
+        runs = []
+        for call in (loops, compiled):
+            events.clear()
+            call(x, make)
+            runs.append(list(events))
+        assert runs[0] == runs[1]
 
 
 def prints_two_fields(x):

@@ -73,8 +73,14 @@ def test_it_is_the_error_that_cpython_raises(text):
 
 
 def test_is_between_equal_numbers_is_not_answered_by_the_library_version():
-    check(lambda x: (x + 1, operator.is_(0, 0), operator.is_not(0, 0)), x4())
+    large = [1000, int("1000")]
+    check(lambda x: (x + 1, operator.is_(*large), operator.is_not(*large)), x4())
     captured(lambda x: (x + 1, operator.is_(x, x), operator.is_not(x, None)), x4())
+
+
+def test_small_integers_are_one_object_each():
+    numbers = [0, -5, 256, 1]
+    captured(lambda x: (x + 1, [n is k for n in numbers for k in (0, 256, -5, True)]), x4())
 
 
 def test_what_would_be_raised_is_not_printed_while_capturing():

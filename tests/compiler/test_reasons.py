@@ -79,6 +79,23 @@ def breaks(function, *args):
     return trace.of(GraphBreak)
 
 
+def raises_again(x):
+    try:
+        x = x * {}["missing"]
+    except KeyError as error:
+        error.add_note("noted")
+        raise
+    return x
+
+
+def test_a_place_without_a_line_is_the_one_before_it():
+    with record() as trace, pytest.raises(KeyError):
+        torch.compile(raises_again, backend="eager")(torch.ones(1))
+    first = raises_again.__code__.co_firstlineno
+    lines = [told.origin.line - first for told in trace.of(GraphBreak)]
+    assert lines and 0 not in lines
+
+
 def test_the_calls_that_led_there_are_told_outermost_first(capsys):
     (told,) = breaks(outermost, torch.ones(1))
     assert [place.function for place in told.user_stack] == ["outermost", "middle", "innermost"]

@@ -10,7 +10,7 @@ import builtins
 import itertools
 import math
 import operator
-from types import MethodDescriptorType, WrapperDescriptorType
+from types import GeneratorType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
 
 from ...ops import Op
@@ -42,6 +42,7 @@ from .control import iterate, iterator
 from .core import Interpreter
 from .deques import backwards, deque_method
 from .dicts import dict_method, fromkeys, update
+from .enums import as_index, computed
 from .equality import spelled_out
 from .fold import called_with
 from .generators import stop_iteration
@@ -57,7 +58,8 @@ from .searching import SEARCHES, SEQUENCES, search
 from .sets import make_set, set_method
 from .type_of import type_of
 
-EFFECT_NAMES = "breakpoint dir eval exec globals input locals open print vars __import__"
+EFFECT_NAMES = "breakpoint input open print __import__"
+FRAME_READERS = "dir eval exec globals locals vars"
 
 
 def _builtins(names: str) -> list[Any]:
@@ -65,6 +67,7 @@ def _builtins(names: str) -> list[Any]:
 
 
 EFFECTS = frozenset(map(id, _builtins(EFFECT_NAMES)))
+READERS = frozenset(map(id, _builtins(FRAME_READERS)))
 GETTERS = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
 # Methods of builtin containers that an instruction or a builtin means.
 SPECIAL_METHODS = {
@@ -94,6 +97,8 @@ def call_builtin(
     name = getattr(function, "__name__", type(function).__name__)
     if id(function) in EFFECTS:
         raise Break("side-effect-call", name=f"{name}()")
+    if id(function) in READERS:
+        raise Break("caller-frame", name=f"{name}()")
     replacement = polyfill(function)
     if replacement is not None:
         if getattr(function, "__module__", "") == "_heapq" and args:
@@ -131,7 +136,14 @@ def _unbound(
     owner = vm.look(args[0])
     if isinstance(owner, ObjectVariable) and function.__objclass__ is base_of(owner.cls):
         return _of_base(vm, owner, function.__name__, args[1:], kwargs)
+    members = None if kwargs else computed(vm, (function.__name__,), function, owner, *args[1:])
+    if members is not None:
+        return members
     if is_object(vm, owner) or not issubclass(type_of(vm, owner), function.__objclass__):
+        if isinstance(owner, ObjectVariable) and type(owner.value) is GeneratorType:
+            raise Break("generator", name=owner.value.__qualname__)
+        if function.__name__ in ("__iter__", "__next__") and isinstance(owner, ObjectVariable):
+            raise Break("iterator", name=f"a {owner.kind}")
         raise Break("unknown-call", name=f"{function.__qualname__}()")
     if type_of(vm, owner) is not function.__objclass__:
         raise Break("unknown-call", name=f"{function.__qualname__}() of a subclass's instance")
@@ -151,6 +163,8 @@ def fold_call(
 ) -> Variable | Call:
     """function(*args, **kwargs), for one that is pure."""
     name = _full_name(function)
+    if function is range:
+        args = [as_index(vm, arg) for arg in args]
     if any(isinstance(vm.look(a), TensorVariable) for a in args):
         if function in (int, float, bool, complex):
             raise Break("tensor-to-python", name=f"__{name}__")

@@ -9,6 +9,7 @@ Invariant: what the callee changes step by step is changed step by step here.
 from __future__ import annotations
 
 import math
+from collections import OrderedDict
 from functools import partial
 from typing import Any
 
@@ -34,7 +35,9 @@ from .object_builtins import is_object, python_method
 from .polyfilled import as_variable, inlined
 
 Args = list[Variable]
-FUNCTIONS = frozenset(map(id, (set, frozenset, dict, bytes, bytearray, math.fsum, math.prod)))
+FUNCTIONS = frozenset(
+    map(id, (set, frozenset, dict, OrderedDict, bytes, bytearray, math.fsum, math.prod))
+)
 METHODS = frozenset(
     "join fromkeys union intersection difference symmetric_difference issubset issuperset "
     "isdisjoint".split()
@@ -70,8 +73,8 @@ def consuming(
     """function(*args, **kwargs), for one that takes all items first."""
     if id(function) not in FUNCTIONS or not args or not steps(vm, args[0]):
         return None
-    if function is dict and is_object(vm, args[0]):
-        return inlined(iterators.dict_from, args, kwargs)
+    if function in (dict, OrderedDict) and is_object(vm, args[0]):
+        return inlined(iterators.dict_from, args, kwargs) if function is dict else None
     step = iterators.with_list if function is bytes else iterators.with_items
     return Call(as_variable(step), [Constant(function), *args], kwargs)
 

@@ -37,6 +37,7 @@ from .core import Interpreter
 from .enums import computed, members_of
 from .fold import is_plain
 from .identity import same
+from .letting_go import check_lost
 from .table import opcode
 
 ITERABLE = range, tuple, str, bytes, frozenset  # of the constants
@@ -151,12 +152,20 @@ def unary_not(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> int | 
 
 @opcode("RETURN_VALUE")
 def return_value(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    _check_left(vm, frame)
     vm.leave(frame.stack.pop())
 
 
 @opcode("RETURN_CONST")
 def return_const(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    _check_left(vm, frame)
     vm.leave(Constant(ins.arg))
+
+
+def _check_left(vm: Interpreter, frame: SymbolicFrame) -> None:
+    """The outermost frame's variables go when all is done."""
+    if len(vm.frames) > 1:
+        check_lost(vm, frame, range(len(frame.fast)))
 
 
 def iterate(vm: Interpreter, variable: Variable) -> list[Variable]:

@@ -89,6 +89,7 @@ class Interpreter:
         self.reals, self.halt = reals, halt
         self.halt_step = None if halt is None else halt.step
         self.maybe_unbound: set[Variable] = set()
+        self.carried: set[int] = set()  # ids of what variables and stacks of real frames hold
         self.born: dict[Variable, int] = {}  # the step that put a variable on a stack
         self.step, self.catches = 0, False
         self.strict = strict()  # is a break here an error?
@@ -170,6 +171,7 @@ class Interpreter:
         exc = Constant(None) if real.exc is None else self.lazy(where.attribute("exc"), real.exc)
         lent = stack if "LOAD_FAST_AND_CLEAR" in bytecode(code).names else []
         self.maybe_unbound.update(v for v in (*fast, *lent) if isinstance(v, Lazy))
+        self.carried.update(map(id, (*real.fast, *real.stack)))
         frame = SymbolicFrame(code, real.namespace, fast, stack, real.offset, exc, home)
         frame.initial = (*fast, exc)
         if number:

@@ -76,6 +76,12 @@ def as_number(variable: Variable) -> Variable:
     return Constant(plain_number(variable.value)) if is_member(variable) else variable  # type: ignore[attr-defined]
 
 
+def as_index(vm: Interpreter, variable: Variable) -> Variable:
+    """What a sequence or range() sees of an IntEnum's member: its number."""
+    given = vm.look(variable)
+    return as_number(given) if leaves_it(vm, given, "__index__") else variable
+
+
 def leaves_it(vm: Interpreter, variable: Variable, name: str) -> bool:
     """Is it a member whose class has no method `name` of the user's?"""
     return is_member(variable) and _is_librarys(vm, variable.value, name)  # type: ignore[attr-defined]

@@ -20,6 +20,7 @@ from ..variables import (
     DictVariable,
     FunctionVariable,
     ListVariable,
+    MethodVariable,
     NumberVariable,
     ObjectVariable,
     SetVariable,
@@ -54,6 +55,8 @@ def _equal(vm: Interpreter, a: Variable, b: Variable) -> bool:
         return _numbers(vm, first, second)
     if isinstance(first, CONTAINERS) and type(first) is type(second):
         return _containers(vm, first, second)
+    if isinstance(first, MethodVariable) and isinstance(second, MethodVariable):
+        return _methods(vm, first, second)
     if isinstance(first, SetVariable) or isinstance(second, SetVariable):
         return _keys(vm, first) == _keys(vm, second)
     if _by_identity(vm, first) and _by_identity(vm, second):
@@ -86,6 +89,13 @@ def _numbers(vm: Interpreter, a: Variable, b: Variable) -> bool:
     result = folded(vm, "==", operator.eq, a, b)
     assert isinstance(result, Constant)
     return bool(result.value)
+
+
+def _methods(vm: Interpreter, a: MethodVariable, b: MethodVariable) -> bool:
+    """Of one object, and the same: each access makes another method."""
+    if a.function is None or b.function is None:
+        raise Break("operation", what=f"== of a {a.kind} and a {b.kind}")
+    return same(vm, a.owner, b.owner) and same(vm, a.function, b.function)
 
 
 def _by_identity(vm: Interpreter, value: Variable) -> bool:

@@ -10,6 +10,7 @@ from ..variables import Constant, Lazy, NumberVariable, Variable
 from .core import Interpreter
 
 SINGLETONS = (None, True, False, ...)
+KEPT_ONCE = range(-5, 257)  # there is one object of each of these integers
 COMPARED_BY_VALUE = (int, float, complex, str, bytes, tuple, range, frozenset)
 
 
@@ -111,11 +112,11 @@ def _number_is(a: Variable, b: Variable) -> bool:
 
 def _two_constants(vm: Interpreter, a: Any, b: Any) -> bool:
     """Numbers and texts are compared by value nowhere: whether equal ones are one object is
-    CPython's own business. A polyfill only asks in order to save a `==`."""
+    CPython's own business, but for small integers. A polyfill only asks to save a `==`."""
     if type(a) is not type(b):
         return False
     if type(a) in COMPARED_BY_VALUE and a == b:
-        if vm.frames[-1].ours:
+        if vm.frames[-1].ours or type(a) is int and a in KEPT_ONCE:
             return True
         raise Break("operation", what="`is` between equal numbers or texts")
     return a is b

@@ -10,16 +10,26 @@ from __future__ import annotations
 from ..breaks import WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
-from ..variables import Constant, ListVariable, SliceVariable, TupleVariable, Variable
+from ..variables import (
+    Constant,
+    DictVariable,
+    ListVariable,
+    SliceVariable,
+    TensorVariable,
+    TupleVariable,
+    Variable,
+)
 from . import operators
 from .containers import push_item
 from .continuations import call_then
 from .control import on_truth
 from .core import Interpreter
 from .dunders import Operands, on_objects
-from .enums import is_member
+from .enums import as_index, is_member
 from .object_builtins import is_object, python_method
 from .type_of import type_of
+
+MAPS = (DictVariable, TensorVariable)  # a key, or an index with rules of its own
 
 
 def _item_method(vm: Interpreter, owner: Variable, name: str, what: str) -> Variable:
@@ -48,7 +58,8 @@ def binary_subscr(
     if not is_object(vm, owner):
         index = _index_method(vm, owner, key)
         if index is None:
-            return push_item(vm, frame, owner, key)
+            place = key if isinstance(vm.look(owner), MAPS) else as_index(vm, key)
+            return push_item(vm, frame, owner, place)
         push = lambda vm, value: push_item(vm, frame, owner, value)
         return call_then(vm, index, [], {}, push)
     own = _item_method(vm, owner, "__getitem__", "is not subscriptable")

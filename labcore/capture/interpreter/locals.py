@@ -13,7 +13,7 @@ from ..frame import NULL, UNBOUND, SymbolicFrame, is_mark
 from ..looking import BY_IDENTITY
 from ..variables import CellVariable, Constant, Lazy, Variable
 from .core import Interpreter
-from .letting_go import let_go
+from .letting_go import check_lost, let_go
 from .polyfilled import own_name
 from .table import opcode
 
@@ -92,11 +92,13 @@ def load_fast_and_clear(vm: Interpreter, frame: SymbolicFrame, ins: Instruction)
 
 @opcode("STORE_FAST")
 def store_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    check_lost(vm, frame, [ins.arg])
     frame.fast[ins.arg] = frame.stack.pop()
 
 
 @opcode("STORE_FAST_STORE_FAST")
 def store_fast_store_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
+    check_lost(vm, frame, ins.arg)
     for slot in ins.arg:
         frame.fast[slot] = frame.stack.pop()
 
@@ -104,6 +106,7 @@ def store_fast_store_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instructio
 @opcode("STORE_FAST_LOAD_FAST")
 def store_fast_load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     stored, loaded = ins.arg
+    check_lost(vm, frame, [stored])
     value = frame.stack.pop()
     frame.stack.append(value if loaded == stored else bound(vm, frame, loaded))
     frame.fast[stored] = value
@@ -112,6 +115,7 @@ def store_fast_load_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction
 @opcode("DELETE_FAST")
 def delete_fast(vm: Interpreter, frame: SymbolicFrame, ins: Instruction) -> None:
     bound(vm, frame, ins.arg)
+    check_lost(vm, frame, [ins.arg])
     frame.fast[ins.arg] = Constant(UNBOUND)
 
 

@@ -12,7 +12,9 @@ from collections.abc import Callable
 
 from ..breaks import Break, WouldRaise
 from ..keys import held, key_of, key_variable
+from ..polyfills import iterators
 from ..variables import (
+    Call,
     Constant,
     DictVariable,
     FunctionVariable,
@@ -22,11 +24,14 @@ from ..variables import (
 )
 from . import dicts
 from .builtin_calls import Args, rule
+from .consumers import steps
 from .continuations import call_then
 from .control import truth
 from .core import Interpreter
 from .identity import same
 from .methods import NONE, Kwargs, Methods
+from .object_builtins import is_object
+from .polyfilled import inlined
 
 
 @rule(OrderedDict)
@@ -37,7 +42,9 @@ def _ordered_dict(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
 
 
 @rule(defaultdict)
-def _default_dict(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable:
+def _default_dict(vm: Interpreter, args: Args, kwargs: Kwargs) -> Variable | Call:
+    if len(args) == 2 and steps(vm, args[1]) and not is_object(vm, args[1]):
+        return inlined(iterators.with_items_second, [Constant(defaultdict), *args], kwargs)
     factory = args[0] if args else Constant(None)
     value = vm.look(factory)
     callable_ = isinstance(value, (FunctionVariable, MethodVariable)) or (

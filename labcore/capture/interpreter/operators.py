@@ -26,6 +26,7 @@ from ..variables import (
     IteratorVariable,
     ListVariable,
     LiveIterator,
+    MethodVariable,
     NumberVariable,
     SetVariable,
     TensorVariable,
@@ -37,7 +38,7 @@ from . import bytearrays, deques, dicts, lists
 from .continuations import call_polyfill, call_then
 from .control import iterate, on_truth, truth
 from .core import Interpreter
-from .equality import CONTAINERS, spelled_out
+from .equality import CONTAINERS, equal, spelled_out
 from .fold import folded, is_plain
 from .identity import same
 from .searching import equality, is_in, ordering
@@ -236,6 +237,8 @@ def compare(vm: Interpreter, symbol: str, a: Variable, b: Variable) -> Variable 
         found = set_comparison(vm, symbol, a, b)
         if found is not None:
             return found
+    if symbol in ("==", "!=") and isinstance(a, MethodVariable) and isinstance(b, MethodVariable):
+        return Constant(equal(vm, a, b) == (symbol == "=="))
     if symbol in ("==", "!=") and (isinstance(a, CONTAINERS) or isinstance(b, CONTAINERS)):
         answer = equality(vm, a, b)
         return answer if isinstance(answer, Call) else Constant(answer == (symbol == "=="))

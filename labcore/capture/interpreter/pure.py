@@ -22,7 +22,7 @@ NAMES = (
     "pow range repr round slice str"
 )
 TYPES = (int, float, complex, bool, str, bytes, range, slice, tuple, frozenset, type(None), Size)
-OTHERS = (Size, device, os.fspath)
+OTHERS = (Size, device, os.fspath, str.maketrans, bytes.maketrans)
 _PURE = frozenset(map(id, [*(getattr(builtins, name) for name in NAMES.split()), *OTHERS]))
 
 

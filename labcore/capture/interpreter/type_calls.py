@@ -135,7 +135,7 @@ def _is_not(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variabl
 @rule(vars)
 def _vars(vm: Interpreter, args: Args, kwargs: dict[str, Variable]) -> Variable | Call:
     if len(args) != 1 or instance(vm, vm.look(args[0])) is None:
-        raise Break("side-effect-call", name="vars()")
+        raise Break("caller-frame", name="vars()")
     return find(vm, args[0], "__dict__")
 
 

@@ -130,6 +130,11 @@ def with_items(function: Any, iterable: Any, /, *after: Any, **names: Any) -> An
     return function([item for item in iterable], *after, **names)  # noqa: C416
 
 
+def with_items_second(function: Any, first: Any, iterable: Any, /, **names: Any) -> Any:
+    """For one whose second argument they are."""
+    return function(first, [item for item in iterable], **names)  # noqa: C416
+
+
 def with_list(function: Any, iterable: Any, /, *after: Any, **names: Any) -> Any:
     """For one that first makes a list of them."""
     return function([*iterable], *after, **names)
