@@ -3,6 +3,7 @@
 AccessRace       a function as separate passes and fused, access by access
 BreakMap         where the graph breaks, and how a call travels through the regions
 FusionCourt      which loops became one, pair by pair, and what would turn each verdict round
+GridView         a kernel on the simulated card: which threads touch which memory
 GuardMatrix      which guard of which variant fails first, and whose line made it
 KernelLens       one operation in the source, the graph, the loops, the kernel, the machine code
 LoopStepper      one loop body under handler after handler: text, accesses, values, a kernel
@@ -14,6 +15,7 @@ VariantTheater   calls on their way through guards, variants and the compiler
 from .access_race import AccessRace as AccessRace, CannotShow as CannotShow
 from .break_map import BreakMap as BreakMap
 from .fusion_court import FusionCourt as FusionCourt
+from .grid_view import GridView as GridView
 from .guard_matrix import GuardMatrix as GuardMatrix
 from .kernel_lens import KernelLens as KernelLens
 from .loop_stepper import LoopStepper as LoopStepper
@@ -26,6 +28,7 @@ __all__ = [
     "BreakMap",
     "CannotShow",
     "FusionCourt",
+    "GridView",
     "GuardMatrix",
     "KernelLens",
     "LoopStepper",

@@ -4,6 +4,7 @@
 
 import { BODIES_WORDS } from "./words_bodies.js";
 import { COURT_WORDS } from "./words_court.js";
+import { GRID_WORDS } from "./words_grid.js";
 import { LENS_WORDS } from "./words_lens.js";
 import { MAP_WORDS } from "./words_map.js";
 import { MATRIX_WORDS } from "./words_matrix.js";
@@ -16,6 +17,7 @@ const COLUMN = { en: 0, zh: 1 };
 export const WORDS = {
   ...BODIES_WORDS,
   ...COURT_WORDS,
+  ...GRID_WORDS,
   ...LENS_WORDS,
   ...MAP_WORDS,
   ...SAVE_WORDS,

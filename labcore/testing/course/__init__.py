@@ -14,6 +14,7 @@
     lesson08b.py  a training loop
     lesson09.py   three loop bodies, a handler that counts
     lesson10.py   memory used again, which loops may be one, what to store
+    lesson10c.py  whose element is whose, where threads wait
     lesson11.py   a handler that prints a kernel, a wrapper that refuses
     clinic_a.py   a type that is another one each time, a day that gets slower
     clinic_b.py   a network that is left for Python in every layer
@@ -74,6 +75,7 @@ from .lesson10 import (
     may_fuse as may_fuse,
     memory_plan as memory_plan,
 )
+from .lesson10c import coalesced as coalesced, waits as waits
 from .lesson11 import emit as emit, wrapper as wrapper
 from .memory import CountingList as CountingList, Memory as Memory
 from .result import Fact as Fact, Result as Result
