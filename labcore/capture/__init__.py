@@ -16,6 +16,7 @@
     traced.py         tensors without numbers
     memory.py, scattering.py, refusals.py, overwriting.py    tensors that are written in place
     tape_facts.py, modes.py                     what is recorded for a backward
+    own_derivatives.py                          and the program's own derivative of a step
     polyfills/        builtins in Python, read like the user's code
     peeking.py, remaking.py                     real iterators, read and made
     exit.py           making what leaves a region

@@ -5,7 +5,8 @@ of the seeds from S on. Prints each difference with its program, then one line f
 Ends with 1 if there was a difference.
 
 writes     eager against compiled, in everything that can be observed, for sizes that change; one in
-           twenty on backend "inductor", the others half and half on "eager" and "aot_eager"
+           twenty on backend "inductor", the others half and half on "eager" and "aot_eager"; one
+           in five with derivatives of its own
 gradients  in double precision, of both compilers against eager mode, and of all against differences
            of the values; one in fifty in machine code, the others as the Python that kernels are
 """
@@ -14,11 +15,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from random import Random
 
 import labcore as torch
@@ -32,11 +35,52 @@ from .test_gradients import check as check_gradients, fused_as_python
 
 CHUNK = 25
 
+# Steps with derivatives of their own, wrong ones, so that they show; and what they stand in for.
+STEPS = """\
+class Scaled(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 0.5
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+class Masked(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.sin()
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        h = g * x.cos()
+        h[y > 0.5] = 0
+        return h + g * y
+
+"""
+INSTEAD = {
+    r"= (\w+) \* 0\.5 \+ 1$": r"= Scaled.apply(\1)",
+    r"= (\w+)\.(?:exp|clone)\(\)$": r"= Masked.apply(\1)",
+    r"= (\w+) \* (\w+)$": r"= Masked.apply(\1) * Scaled.apply(\2)",
+}
+
 
 def write(seed: int) -> None:
     """Raises AssertionError, with the program, where compiled is not eager."""
     backend = "inductor" if seed % 20 == 0 else ("eager", "aot_eager")[seed % 2]
-    mutation.check(mutation.generate(seed), backend)
+    program = mutation.generate(seed)
+    mutation.check(with_own_steps(program) if seed % 5 == 3 else program, backend)
+
+
+def with_own_steps(program: mutation.Program) -> mutation.Program:
+    """The program with a Function in some places of operators."""
+    text = program.text
+    for operator, step in INSTEAD.items():
+        text = re.sub(operator, step, text, flags=re.MULTILINE)
+    return replace(program, text=STEPS + text)
 
 
 def gradient(seed: int) -> None:

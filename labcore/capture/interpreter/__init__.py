@@ -12,7 +12,7 @@
     identity.py       `is`                      enums.py        members of enums
     instances.py      classes that are called   dunders.py      operators on objects
     item_dunders.py   o[k], k in o          derived.py      methods from a builtin class
-    asking.py         keys with code of their own
+    asking.py         keys with code of their own   own_steps.py   autograd.Function
     protocols.py      getattr, iter, next ...   object_builtins.py   len, abs, int ...
     attribute_access.py   x.name, x.name = ...
 """
