@@ -53,8 +53,8 @@ class Launch:
         lines = [f"{self.kernel}[{_sizes(self.grid)}, {_sizes(self.block)}]"]
         for name, t in self.traffic.items():
             lines.append(
-                f"  {name}: {t.reads} read, {t.writes} written, {t.sectors} sectors "
-                f"({t.coalesced:.0%} coalesced)")
+                f"  {name}: {t.reads} read, {t.writes} written, {t.sectors} "
+                f"sector{'' if t.sectors == 1 else 's'} ({t.coalesced:.0%} coalesced)")
         for name, (requests, extra) in self.shared.items():
             lines.append(f"  {name} (shared): {requests} requests, {extra} turns lost to banks")
         return "\n".join(lines)
