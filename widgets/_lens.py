@@ -11,7 +11,7 @@ by its text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from labcore.codegen import print_kernel, print_plain
@@ -32,22 +32,28 @@ Json = dict[str, Any]
 ROLES = {"load": "read", "store": "write", "scatter": "write"}
 FOLDS = ("reduce", "scan")
 QUOTE = '"'
+Machine = Callable[[], Json]  # compiles
 
 
-def kernels_of(found: Sequence[Fused], sources: Sources, machine: bool) -> list[Json]:
-    """Every kernel and every library call of some graphs, in the order of running."""
+def kernels_of(found: Sequence[Fused], sources: Sources) -> tuple[list[Json], list[Machine]]:
+    """Every kernel and every library call of some graphs, in the order of running, and what makes
+    the machine code of each."""
     told: list[Json] = []
+    machines: list[Machine] = []
     for number, fused in enumerate(found):
         plan = fuse_graph(fused.module.graph, fused.phase, overwritten=fused.module.overwritten)
         kernels = 0
         for step in plan.steps:
             if isinstance(step, Nest):
-                part = _Kernel(step, kernels, plan, fused, sources).told(machine)
+                kernel = _Kernel(step, kernels, plan, fused, sources)
+                part = kernel.told()
+                machines.append(kernel.machine)
                 kernels += 1
             else:
                 part = _library(step, plan, fused, sources)
+                machines.append(dict)
             told.append(renamed({"phase": fused.phase, "graph": number, **part}, fused.names))
-    return told
+    return told, machines
 
 
 class _Kernel:
@@ -64,7 +70,7 @@ class _Kernel:
         self.loops = [(text, self._key(asked)) for text, asked in ShowNest(nest).lines()]
         self.real, self.plain = print_kernel(nest, number), print_plain(nest, number)
 
-    def told(self, machine: bool) -> Json:
+    def told(self) -> Json:
         printed = [self._printed(kernel) for kernel in (self.real, self.plain)]
         used = {key for row in printed[0] for key in row["kin"]}
         kin = [self._kin(key, question) for key, question in self._all() if key in used]
@@ -79,11 +85,15 @@ class _Kernel:
             "run": printed[0],
             "plain": printed[1],
         }
-        if machine:
-            for form, rows, kernel in zip(("run", "plain"), printed, (self.real, self.plain)):
-                by_line = {n: row["kin"] for n, row in enumerate(rows, 1)}
-                stages[f"{form}_machine"] = assembly_json(kernel.source, form == "run", by_line)
         return {"name": self.real.name, "kin": kin, "stages": stages}
+
+    def machine(self) -> Json:
+        """The machine code of both forms, {"run", "plain"}."""
+        found: Json = {}
+        for form, kernel in (("run", self.real), ("plain", self.plain)):
+            kin = {n: row["kin"] for n, row in enumerate(self._printed(kernel), 1)}
+            found[form] = assembly_json(kernel.source, form == "run", kin)
+        return found
 
     # ---- questions ----
 

@@ -23,6 +23,7 @@ from ._recording import original
 from ._widget import LabWidget
 from ._words import counted
 
+AT_ONCE = 6  # kernels whose machine code is made beforehand: a stored notebook shows no others
 SIZE = 4096  # elements of an example that nobody gave: enough that loops stay loops
 
 
@@ -36,7 +37,8 @@ class KernelLens(LabWidget):
     `kernel` is the number of the kernel, or library call, that is shown: those of the forward, then
     those of the backward, which is compiled too where an argument requires grad. `form` is "run",
     the kernel as it runs, or "plain", the form that is for reading. Both may be set from a cell,
-    and are set by the view. `machine=False` leaves the machine code out, and compiles nothing.
+    and are set by the view. `machine=False` leaves the machine code out, and compiles nothing; of a
+    call with many kernels only those that are looked at are compiled for it.
 
     The call is really made, once, on a compiled form of its own, and its gradients are computed;
     nobody's `.grad` changes. Raises ValueError where nothing of the call is compiled, and for a
@@ -51,6 +53,7 @@ class KernelLens(LabWidget):
     _esm = _bundle.esm("kernel_lens")
     _css = _bundle.css("kernel_lens")
 
+    machines = traitlets.Dict().tag(sync=True)  # number of the kernel -> its forms' machine code
     kernel = traitlets.Int(0, min=0).tag(sync=True)
     form = traitlets.Enum(["run", "plain"], default_value="run").tag(sync=True)
 
@@ -61,12 +64,15 @@ class KernelLens(LabWidget):
         __tracebackhide__ = True
         inner = original(fn)
         found = fused_graphs(fn, args or example_inputs(inner, SIZE), backward=True)
-        kernels = kernels_of(found, Sources(fn), machine)
+        kernels, self._makers = kernels_of(found, Sources(fn))
         if not kernels:
             raise ValueError("KernelLens: this call does no tensor arithmetic that is compiled")
         name = getattr(inner, "__name__", type(inner).__name__)
-        trace = {"version": 1, "function": name, "kernels": kernels}
+        trace = {"version": 1, "function": name, "machine": machine, "kernels": kernels}
         super().__init__(trace=trace, language=language, form=form, kernel=kernel)
+        few = sum("library" not in each for each in kernels) <= AT_ONCE
+        for number in range(len(kernels)) if few else [kernel]:
+            self._make(number)
 
     @traitlets.validate("kernel")
     def _there(self, proposal: Any) -> int:
@@ -74,6 +80,15 @@ class KernelLens(LabWidget):
         if count and not 0 <= proposal.value < count:
             raise ValueError(f"KernelLens: this call has {count} kernel(s), numbered from 0")
         return int(proposal.value)
+
+    @traitlets.observe("kernel")
+    def _another(self, change: Any) -> None:
+        self._make(self.kernel)
+
+    def _make(self, number: int) -> None:
+        """Compile a kernel for its machine code, which takes a moment."""
+        if self.trace.get("machine") and str(number) not in self.machines:
+            self.machines = {**self.machines, str(number): self._makers[number]()}
 
     @property
     def shown(self) -> Json:

@@ -97,8 +97,8 @@ def assembly_of(source: str, vectorize: bool = True) -> Assembly:
     show_without_file(path, source)
     (function,) = compiled_kernels(source, path).values()
     marked = assembly_text(function, lines=True, vectorize=vectorize)
-    plain = assembly_text(function, lines=False, vectorize=vectorize)
-    return parsed(marked, source, _bare(plain) == _bare(marked))
+    same = vectorize and _bare(assembly_text(function, lines=False)) == _bare(marked)
+    return parsed(marked, source, same)
 
 
 def parsed(text: str, source: str, same: bool) -> Assembly:

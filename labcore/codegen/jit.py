@@ -75,7 +75,7 @@ def _wrapping_integers() -> Iterator[None]:
         numbers._int_arith_flags = promise
 
 
-def assembly_text(function: FunctionType, lines: bool, vectorize: bool) -> str:
+def assembly_text(function: FunctionType, lines: bool, vectorize: bool = True) -> str:
     """One kernel's machine code as an assembler reads it, in Intel's syntax on x86. `lines`: with a
     `.loc` where a new line of the kernel begins. Not `vectorize`: no vectors, no unrolling."""
     import llvmlite.binding as binding

@@ -20,9 +20,10 @@ import {
 } from "../../widgets/static/lens.js";
 import { WORDS, tongue } from "../../widgets/static/words.js";
 
-const { block: BLOCK, layer: LAYER } = JSON.parse(
+const { traces, machines: STORED } = JSON.parse(
   readFileSync(new URL("./lens.json", import.meta.url), "utf8"),
 );
+const { block: BLOCK, layer: LAYER } = traces;
 const words = tongue("en");
 const KERNEL = chosen(BLOCK, 0);
 const OPS = order(KERNEL, "run");
@@ -63,7 +64,7 @@ const MACHINE = {
     }),
   ],
 };
-const WITH = { ...KERNEL, stages: { ...KERNEL.stages, run_machine: MACHINE } };
+const WITH = chosen(BLOCK, 0, { 0: { run: MACHINE } });
 
 test("one beat is one operation, in the order of the kernel", () => {
   const names = ["load x", "load bias", "add", "relu", "mul", "store mul"];
@@ -178,9 +179,17 @@ test("the prediction asks how wide an instruction is", () => {
   assert.match(asked.beliefs[16], /256 bits here, so 8/);
   assert.ok(!("8" in asked.beliefs));
   assert.match(opening(BLOCK, WITH, "run", words), /How many numbers does one instruction/);
-  const bare = { ...KERNEL, stages: { ...KERNEL.stages, run_machine: { none: "no numba" } } };
+  const bare = chosen(BLOCK, 0, { 0: { run: { none: "no numba" } } });
   assert.equal(question(bare, "run", words), null);
   assert.ok(!opening(BLOCK, bare, "run", words).includes("?"));
+});
+
+test("machine code that is not there yet is missing, a library's is not", () => {
+  assert.ok(KERNEL.missing && !WITH.missing);
+  assert.ok(!chosen(LAYER, 0).missing);
+  assert.ok(!chosen({ ...BLOCK, machine: false }, 0).missing);
+  assert.equal(levels(KERNEL, "run").length, 4);
+  assert.equal(levels(WITH, "run").length, 5);
 });
 
 test("the widest body is the one that is asked about", () => {
@@ -191,8 +200,8 @@ test("the widest body is the one that is asked about", () => {
 });
 
 test("a stored trace of a real processor tells all its rows", () => {
-  for (const { kernels } of [BLOCK, LAYER])
-    for (const kernel of kernels)
+  for (const [name, trace] of Object.entries(traces))
+    for (const kernel of trace.kernels.map((_, n) => chosen(trace, n, STORED[name])))
       for (const form of ["run", "plain"])
         for (const level of levels(kernel, form))
           for (const each of level.rows) {

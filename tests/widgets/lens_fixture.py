@@ -22,28 +22,28 @@ def layer(x, w):
     return torch.relu(x @ w + 1).sum(1)
 
 
-def traces(machine: bool) -> dict[str, Any]:
+def lenses(machine: bool) -> dict[str, KernelLens]:
     x, w = torch.ones(8, 16, requires_grad=True), torch.ones(16, 32)
-    found = {
-        "block": KernelLens(block, machine=machine).trace,
-        "layer": KernelLens(layer, x, w, machine=machine).trace,
+    return {
+        "block": KernelLens(block, machine=machine),
+        "layer": KernelLens(layer, x, w, machine=machine),
     }
-    for trace in found.values():
+
+
+def printed(found: dict[str, KernelLens]) -> dict[str, Any]:
+    """Their traces, the same wherever the functions stand."""
+    traces = {name: lens.trace | {"machine": True} for name, lens in found.items()}
+    for trace in traces.values():
         first = trace["kernels"][0]["stages"]["source"][0]["no"]
-        for kernel in trace["kernels"]:  # the same wherever the functions stand
+        for kernel in trace["kernels"]:
             for row in (*kernel["stages"]["source"], *kernel["kin"]):
                 for key in {"no", "line"} & row.keys():
                     row[key] += 1 - first
-    return found
-
-
-def without_machine(found: dict[str, Any]) -> dict[str, Any]:
-    for trace in found.values():
-        for kernel in trace["kernels"]:
-            for form in ("run", "plain"):
-                kernel["stages"].pop(f"{form}_machine", None)
-    return found
+    return traces
 
 
 if __name__ == "__main__":
-    FILE.write_text(json.dumps(traces(machine=True), indent=1) + "\n")
+    found = lenses(machine=True)
+    machines = {name: lens.machines for name, lens in found.items()}
+    told = {"traces": printed(found), "machines": machines}
+    FILE.write_text(json.dumps(told, indent=1) + "\n")

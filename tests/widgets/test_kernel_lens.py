@@ -146,8 +146,8 @@ def test_what_another_function_computes_stands_below():
 
 @on_x86
 def test_instructions_are_kin_of_the_line_that_llvm_names():
-    (kernel,) = KernelLens(block).trace["kernels"]
-    machine = kernel["stages"]["run_machine"]
+    lens = KernelLens(block)
+    (kernel,), machine = lens.trace["kernels"], lens.machines["0"]["run"]
     assert machine["same"] and machine["known"]
     (body,) = [s for s in machine["sections"] if s["body"]]
     assert body["loop"] and body["each"] == {
@@ -161,7 +161,7 @@ def test_instructions_are_kin_of_the_line_that_llvm_names():
     ]  # fmt: skip
     shown = sum(row["times"] for section in machine["sections"] for row in section["rows"])
     assert shown == machine["instructions"]
-    plain = kernel["stages"]["plain_machine"]
+    plain = lens.machines["0"]["plain"]
     assert [s["lanes"] for s in plain["sections"] if s["body"]] == [1]
 
 
@@ -172,8 +172,19 @@ def test_without_numba_the_machine_code_says_so(monkeypatch):
         raise ImportError("No module named 'numba'")
 
     monkeypatch.setattr(_lens_assembly, "assembly_of", missing)
-    (kernel,) = KernelLens(block).trace["kernels"]
-    assert kernel["stages"]["run_machine"] == {"none": "No module named 'numba'"}
+    assert KernelLens(block).machines["0"]["run"] == {"none": "No module named 'numba'"}
+
+
+def test_of_many_kernels_those_that_are_looked_at_have_machine_code(monkeypatch):
+    from widgets import kernel_lens
+
+    monkeypatch.setattr(kernel_lens, "AT_ONCE", 1)
+    x = torch.ones(8, 30, requires_grad=True)
+    lens = KernelLens(layer, x, torch.ones(30, 20), kernel=1)
+    assert [*lens.machines] == ["1"] and lens.machines["1"].keys() == {"run", "plain"}
+    lens.kernel = 2
+    assert [*lens.machines] == ["1", "2"]
+    assert KernelLens(layer, x, torch.ones(30, 20), machine=False).machines == {}
 
 
 def test_what_it_cannot_show():
@@ -198,8 +209,9 @@ def test_the_kernel_and_the_form_may_be_set_later():
 
 
 def test_the_trace_is_plain_and_the_same_each_time():
-    told = KernelLens(block).trace
-    assert json.loads(json.dumps(told, allow_nan=False)) == told == KernelLens(block).trace
+    first, second = KernelLens(block), KernelLens(block)
+    for told, again in ((first.trace, second.trace), (first.machines, second.machines)):
+        assert json.loads(json.dumps(told, allow_nan=False)) == told == again
 
 
 def test_the_picture_has_no_machine_code():
@@ -213,5 +225,6 @@ def test_the_picture_has_no_machine_code():
 
 
 def test_the_fixture_is_up_to_date():
-    stored = lens_fixture.without_machine(json.loads(lens_fixture.FILE.read_text()))
-    assert stored == lens_fixture.traces(machine=False), "run: python -m tests.widgets.lens_fixture"
+    stored = json.loads(lens_fixture.FILE.read_text())["traces"]
+    now = lens_fixture.printed(lens_fixture.lenses(machine=False))
+    assert stored == now, "run: python -m tests.widgets.lens_fixture"

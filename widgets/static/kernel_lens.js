@@ -1,10 +1,10 @@
 // KernelLens: one operation on five levels, joined by a ribbon. One beat is one operation.
-// In: traits trace (see lens.js), beat, language.  In and out: kernel, which one is shown; form, as
+// In: traits trace, machines (see lens.js), beat, language.  In and out: kernel, which one is shown; form, as
 // it runs or for reading.  The pure half is lens.js; this is the picture: operations, columns, the
 // ribbons between them. What is pointed at (hovered, focused, pinned by a click) goes before the
 // beat.
 
-import { clamp, ease, h, own, put, s, text } from "./dom.js";
+import { clamp, ease, h, own, put, s, unique } from "./dom.js";
 import { chooser, frame, keepInView, segmented, widget } from "./lab.js";
 import {
   chosen,
@@ -74,7 +74,7 @@ function makeRow(row, no, point, pin) {
     times,
   );
   if (live) {
-    own(root).tabIndex = -1;
+    put(own(root), { role: "button", tabindex: -1 });
     const here = { row, ids: row.kin };
     root.addEventListener("mouseenter", () => point(here, "mouse"));
     root.addEventListener("mouseleave", () => point(null, "mouse"));
@@ -88,14 +88,14 @@ function makeRow(row, no, point, pin) {
   return { root, row, pieces, live };
 }
 
-/** One tab stop for a column; up and down go from row to row, Enter pins. */
+/** One tab stop for a column; up and down go from row to row, Enter and Space pin. */
 function roving(box, rows, pin) {
   const stops = rows.filter(({ live }) => live);
   if (stops.length) stops[0].root.tabIndex = 0;
   box.addEventListener("keydown", (event) => {
     const at = stops.findIndex(({ root }) => root === event.target);
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-    if (at < 0 || (!step && event.key !== "Enter")) return;
+    if (at < 0 || (!step && !["Enter", " "].includes(event.key))) return;
     event.preventDefault();
     event.stopPropagation();
     if (!step) return pin({ row: stops[at].row, ids: stops[at].row.kin });
@@ -154,7 +154,9 @@ function machineKids(machine, rows, kernel, form, words) {
 }
 
 function noMachine(kernel, words) {
-  const note = words("kl_no_own", { name: kernel.name, why: kernel.library });
+  const note = kernel.missing
+    ? words("kl_later")
+    : words("kl_no_own", { name: kernel.name, why: kernel.library });
   const head = h("header", {}, h("i", {}, 5), h("h4", { class: "lab-h" }, words("kl_machine_code")));
   return h("section", { class: "lab-panel kl-col" }, head, h("p", { class: "kl-note" }, note));
 }
@@ -255,11 +257,11 @@ function makeChips(ops, point, pin, words) {
   return { root: h("div", { class: "kl-chips", role: "group", "aria-label": label }, chips), chips };
 }
 
-function build({ model, el, signal, words }) {
+function build({ model, el, signal, words }, before) {
   const trace = model.get("trace");
   const number = clamp(model.get("kernel") ?? 0, 0, trace.kernels.length - 1);
   const form = model.get("form") ?? "run";
-  const kernel = chosen(trace, number);
+  const kernel = chosen(trace, number, model.get("machines"));
   const ops = order(kernel, form);
   const ui = frame(el, { widget: "kernel_lens", words, name: "kl", legend: LEGEND });
   tools(ui, trace, number, form, words, model);
@@ -278,10 +280,13 @@ function build({ model, el, signal, words }) {
   const columns = levels(kernel, form).map((level, n) =>
     makeColumn(level, n, kernel, form, words, point, pin),
   );
-  const missing = kernel.library ? [noMachine(kernel, words)] : [];
+  const missing = kernel.library || kernel.missing ? [noMachine(kernel, words)] : [];
   const grid = h("div", { class: "kl-grid" }, columns.map(({ root }) => root), missing);
   grid.style.setProperty("--kl-columns", shares(columns, missing.length));
   const ribbons = s("svg", { class: "kl-ribbons", "aria-hidden": "true" });
+  ui.say.id = unique("kl-say");
+  for (const { rows } of columns)
+    for (const { root, live } of rows) if (live) put(root, { "aria-describedby": ui.say.id });
   ui.stage.classList.add("kl-stage");
   ui.stage.append(strip.root, grid, ribbons);
   for (const { box, root } of columns) {
@@ -319,8 +324,10 @@ function build({ model, el, signal, words }) {
       paintRibbons(ribbons, columns, ui.stage, kernel, ids, reach);
     },
   });
+  play.shown = `${number} ${form}`;
   play.paint();
+  if (before?.shown === play.shown && before.at()) play.seek(before.at()); // machine code has come
   return play;
 }
 
-export default widget(build, { anew: ["kernel", "form"] });
+export default widget(build, { anew: ["kernel", "form", "machines"] });

@@ -2,8 +2,8 @@
 // kin to it, which sentence tells its way down, and what to ask before.
 // In: trace {function, kernels: [kernel]}; a kernel is {phase, graph, name, library?, kin: [{id,
 // role: "read" | "live" | "write", word, of, node, line}], stages}; stages are {source, graph, loops,
-// run, plain: [row], run_machine, plain_machine?}.  A row is {text, kin: [id], no?, pieces?: [{text,
-// kin}], elsewhere?}; a machine is {none} or {same, known, instructions, sections: [{body, loop,
+// run, plain: [row]}.  A row is {text, kin: [id], no?, pieces?: [{text, kin}], elsewhere?}.  And
+// machines {number of a kernel: {run, plain}}: a machine is {none} or {same, known, instructions, sections: [{body, loop,
 // turn, lanes, bits, count, each: {load, store, fma, other, constant}, rows: [{text, times, op,
 // lanes, access, line, kin}]}]}.
 // Out: plain data.  Invariant: pure; one beat is one operation, and within it the ribbon grows from
@@ -15,8 +15,15 @@ import { clamp, part } from "./dom.js";
 export const GROW = 0.6;
 const NEAR = 1e-6;
 
-export const chosen = (trace, number) =>
-  trace.kernels[clamp(number ?? 0, 0, trace.kernels.length - 1)];
+/** The kernel that is shown, with its machine code, as far as it has been made. */
+export function chosen(trace, number, machines = {}) {
+  const at = clamp(number ?? 0, 0, trace.kernels.length - 1);
+  const kernel = trace.kernels[at];
+  const { run, plain } = machines[at] ?? {};
+  const missing = trace.machine && !kernel.library && !run;
+  const stages = { ...kernel.stages, run_machine: run, plain_machine: plain };
+  return { ...kernel, stages, missing };
+}
 
 /** The levels that are shown: {id, rows}, and for the machine {id, machine, rows}. */
 export function levels(kernel, form) {

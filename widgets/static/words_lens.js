@@ -35,6 +35,10 @@ export const LENS_WORDS = {
     "No machine code of the lab's: {name} is a library's ({why}).",
     "没有实验室自己的机器码：{name} 属于外部库（{why}）。",
   ],
+  kl_later: [
+    "Python makes the machine code of this kernel when it is shown; without it there is none.",
+    "这个内核的机器码要等显示时由 Python 来生成；没有 Python 就没有。",
+  ],
   kl_other: [
     "The build with line marks differs from the one that runs: LLVM chose other instructions.",
     "带行号标记的编译结果与实际运行的不同：LLVM 选了别的指令。",
