@@ -15,7 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .instructions import Instruction, Reader
+from .instructions import ARITHMETIC, Instruction, Reader
 
 _LABEL = re.compile(r"([.\w$]+):")
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
@@ -45,13 +45,18 @@ class Section:
 
     @property
     def lanes(self) -> int:
-        """The most elements that one of its instructions works on."""
-        return max((each.lanes for each in self.instructions), default=0)
+        """The most elements that one of its instructions computes, loads or stores."""
+        return max((each.lanes for each in self._work), default=0)
 
     @property
     def bits(self) -> int:
-        """The widest registers it uses."""
-        return max((each.bits for each in self.instructions), default=0)
+        """The widest registers that it does so with."""
+        return max((each.bits for each in self._work), default=0)
+
+    @property
+    def _work(self) -> list[Instruction]:
+        counted = (*ARITHMETIC, "load", "store")
+        return [i for i in self.instructions if i.op in counted or i.access in counted]
 
     def each(self, *kinds: str) -> float:
         """How many elements are loaded ("load"), stored ("store"), or go through operations of

@@ -136,7 +136,7 @@ def _element(mnemonic: str) -> int:
         return 32
     if mnemonic.endswith(("pd", "sd")):
         return 64
-    integer = re.match(r"vp\w+?(b|w|d|q)$", mnemonic) or re.search(r"(8|16|32|64)$", mnemonic)
-    if integer is None:
-        return 0
-    return {"b": 8, "w": 16, "d": 32, "q": 64}.get(integer[1]) or int(integer[1])
+    if moved := re.match(r"vmovdq[au](8|16|32|64)$", mnemonic):
+        return int(moved[1])
+    integer = re.match(r"vp\w+?([bwdq])$", mnemonic)
+    return {"b": 8, "w": 16, "d": 32, "q": 64}[integer[1]] if integer else 0

@@ -78,6 +78,14 @@ def test_the_loop_is_found_and_counted():
     assert counts == [2, 1, 1, 1, 0]
 
 
+def test_copies_and_shuffles_say_nothing_of_how_wide_the_work_is():
+    more = "\tvmovaps\tymm7, ymm3\n\tvextractf128\txmm4, ymm3, 1\n\tjne\t.LBB0_1"
+    scalar = TEXT.replace("ymmword", "dword").replace("ps\t", "ss\t").replace("ups\t", "ss\t")
+    assembly = parsed(scalar.replace("\tjne\t.LBB0_1", more).replace("ymm", "xmm"), KERNEL, True)
+    (loop,) = assembly.bodies
+    assert (loop.turn, loop.lanes, loop.bits) == (2, 1, 0)
+
+
 def test_each_instruction_has_its_line():
     assembly = parsed(TEXT, KERNEL, True)
     told = [(i.line, i.mnemonic) for section in assembly.sections for i in section.instructions]
@@ -106,6 +114,8 @@ def test_each_instruction_has_its_line():
     ("add rax, 64", ("add", 0, 0, "")),
     ("lea rax, [rcx + 16]", ("bookkeeping", 0, 0, "")),
     ("vucomiss xmm0, dword ptr [rdi]", ("compare", 1, 0, "load")),
+    ("vmovdqu8 zmmword ptr [rdi], zmm1", ("move", 64, 512, "store")),
+    ("vextractf128 xmm4, ymm3, 1", ("shuffle", 0, 256, "")),
     ("setae byte ptr [r8 + rsi]", ("choose", 0, 0, "store")),
     ("fadd v0.4s, v0.4s, v1.4s", ("other", 0, 0, "")),
 ])  # fmt: skip

@@ -176,7 +176,7 @@ test("the prediction asks how wide an instruction is", () => {
   assert.deepEqual(asked.options, ["1", "4", "8", "16"]);
   assert.equal(asked.answer, "8");
   assert.match(asked.beliefs[1], /vectors of 8/);
-  assert.match(asked.beliefs[16], /256 bits here, so 8/);
+  assert.match(asked.beliefs[16], /256 bits at most here, and 8/);
   assert.ok(!("8" in asked.beliefs));
   assert.match(opening(BLOCK, WITH, "run", words), /How many numbers does one instruction/);
   const bare = chosen(BLOCK, 0, { 0: { run: { none: "no numba" } } });

@@ -84,7 +84,8 @@ export function runs(numbers) {
 /** "load x", "mul", "store y" */
 export const nameOf = ({ word, of }) => (of ? `${word} ${of}` : word);
 
-const number = (n) => String(Math.round(n * 100) / 100);
+/** To a tenth: what comes once a row is little for each number. */
+const number = (n) => Math.round(n * 10) / 10;
 
 /** What one instruction does. */
 export function instruction(row, words) {
@@ -105,10 +106,9 @@ export function facts(section, words) {
     ? words("kl_wide", { lanes, bits })
     : words(lanes === 1 ? "kl_single" : "kl_several", { lanes });
   const counts = ["load", "store", "other", "fma", "constant"]
-    .filter((key) => each[key])
-    .map((key) => words(each[key] === 1 ? `kl_each_${key}_one` : `kl_each_${key}`, {
-      n: number(each[key]),
-    }));
+    .map((key) => [key, number(each[key] ?? 0)])
+    .filter(([, n]) => n)
+    .map(([key, n]) => words(n === 1 ? `kl_each_${key}_one` : `kl_each_${key}`, { n }));
   const told = { head, turn: words.some("kl_turn", turn), wide };
   return words("kl_facts", { ...told, counts: counts.join(words("kl_comma")) });
 }

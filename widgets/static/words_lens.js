@@ -151,8 +151,8 @@ export const LENS_WORDS = {
     "内核的文字说的是一个元素；LLVM 把循环变成了 {n} 个数的向量。",
   ],
   kl_belief_wide: [
-    "It depends on the registers: {bits} bits here, so {n} of these numbers.",
-    "取决于寄存器：这里宽 {bits} 位，正好 {n} 个这样的数。",
+    "It depends on the registers: {bits} bits at most here, and {n} of these numbers.",
+    "取决于寄存器：这里最宽 {bits} 位，一次 {n} 个这样的数。",
   ],
   kl_belief_plain: [
     "This form is built without vectors, to be read.",
