@@ -47,9 +47,12 @@ class _Mode(threading.local):
     hooks: tuple[tuple[Callable, Callable], ...] = ()  # of saved tensors: the last is in force
 
     def __setattr__(self, name: str, value: bool) -> None:
-        was = self.grad and not self.inference
-        super().__setattr__(name, value)
-        usual.note(was, self.grad and not self.inference)
+        flags = self.__dict__  # this thread's; an attribute would look it up each time
+        was = flags.get("grad", True) and not flags.get("inference", False)
+        flags[name] = value
+        now = flags.get("grad", True) and not flags.get("inference", False)
+        if was is not now:
+            usual.note(was, now)
 
 
 mode = _Mode()
