@@ -103,7 +103,7 @@ def _matmul_kernel(input: ndarray, other: ndarray) -> ndarray:
             rows = input.reshape(-1, input.shape[-1])
             np.matmul(rows, other, out=out.reshape(len(rows), *other.shape[1:]))
         else:
-            out[...] = np.matmul(input, other)
+            np.matmul(input, other, out=out)
     return out
 
 
