@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import inf, log, nan, pi, prod, sqrt
 from typing import Any
 
+from ..graph import TensorMeta
 from ..shapes import number_like
 from . import composites, inplace, joining, linear, places, views  # noqa: F401  whose rules these are
 from .derivatives import derivative, meta_of
@@ -296,13 +297,25 @@ derivative(
 # ---- matmul -------------------------------------------------------------------------------------
 
 
+def _by_columns(meta: TensorMeta) -> bool:
+    """Does a matrix lie column by column? Its gradient is to lie so too, or it would be copied into
+    that order: a layer's weight comes transposed. PyTorch does the same."""
+    return meta.ndim == 2 and meta.stride[0] == 1 and meta.stride[1] == meta.shape[0]
+
+
+def _transposed(tensor: Any) -> Any:
+    return ops.transpose(tensor, -2, -1)
+
+
 def _matmul_input(grad: Any, other: Any, input_meta: Any, other_meta: Any) -> Any:
     """grad @ other^T, with a vector made a row or a column for the while."""
     if other_meta.ndim == 1:
         return ops.mul(ops.unsqueeze(grad, -1), other)
     if input_meta.ndim == 1:
         grad = ops.unsqueeze(grad, -2)
-    found = ops.matmul(grad, ops.transpose(other, -2, -1))
+    if _by_columns(input_meta):
+        return _transposed(ops.matmul(other, _transposed(grad)))
+    found = ops.matmul(grad, _transposed(other))
     return ops.squeeze(found, -2) if input_meta.ndim == 1 else found
 
 
@@ -322,7 +335,9 @@ def _matmul_other(grad: Any, input: Any, input_meta: Any, other_meta: Any) -> An
         grad = ops.unsqueeze(grad, -1)
     if other_meta.ndim <= 2 and input_meta.ndim > 2:  # of a batch all rows at once
         input, grad = _rows(input), _rows(grad)
-    found = ops.matmul(ops.transpose(input, -2, -1), grad)
+    if _by_columns(other_meta):
+        return _transposed(ops.matmul(_transposed(grad), input))
+    found = ops.matmul(_transposed(input), grad)
     return ops.squeeze(found, -1) if other_meta.ndim == 1 else found
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import labcore as torch
 from labcore import dtypes, ops
 from labcore.graph import Graph, TensorMeta, verify
 from labcore.ops import derivatives, dispatch
@@ -211,3 +212,16 @@ def test_tracing_can_take_composites_apart():
         assert ops.contiguous(out) is out
     assert [node.target_name for node in graph.calls] == ["_to_copy", "_reshape_copy"]
     assert meta_of(compute(ops.flatten, np.ones((2, 3)).T)).shape == (6,)
+
+
+def test_the_gradient_of_a_transposed_matrix_lies_as_it_does():
+    """A layer's weight comes transposed: its gradient is used as it is, not copied into order."""
+    x = torch.randn(6, 5, dtype=torch.float64)
+    w = torch.randn(4, 5, dtype=torch.float64, requires_grad=True)
+    given = torch.randn(6, 4, dtype=torch.float64)
+    (found,) = torch.autograd.grad(x @ w.t(), [w], given)
+    assert found.stride() == (5, 1)
+    assert np.allclose(found.numpy(), given.numpy().T @ x.numpy(), rtol=1e-12)
+    ones = torch.ones(4, 3, dtype=torch.float64)
+    (found,) = torch.autograd.grad((w.t() @ ones).sum(), [w])
+    assert found.stride() == (5, 1) and np.allclose(found.numpy(), 3.0)
