@@ -105,7 +105,11 @@ def _report(
         trace.emit(trace.LoopShared(made.name, **vars(made.sharing)))
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
-        trace.emit(trace.DiskCache(built.key, outcome, built.reason))
+        effort = built.effort
+        trace.emit(trace.DiskCache(
+            built.key, outcome, built.reason, effort.units, effort.numba, effort.llvm))
+        for key in built.evicted:
+            trace.emit(trace.DiskCache(key, "evicted", f"LAB_CACHE_LIMIT={cache.limit()} bytes"))
     for number, (kernel, nest) in enumerate(zip(call.kernels, call.schedule.nests)):
         plain = print_plain(nest, number).source
         ready = trace.KernelReady(kernel.name, kernel.path, kernel.source, built.cached, plain)

@@ -17,18 +17,21 @@ from typing import Any
 from ..runtime.loader import Launcher, LoadError, load
 from . import cache, kernel_math
 from .folder import enabled
-from .jit import ObjectFile, compile_kernels
+from .jit import NOTHING, Effort, ObjectFile, compile_kernels
 from .ranges import as_range, loops_of
 
 
 @dataclass(frozen=True)
 class Built:
-    """Kernels ready to launch. `reason`: why they had to be compiled; empty if found on disk."""
+    """Kernels ready to launch. `reason`: why they had to be compiled; empty if found on disk.
+    `effort`: what that took. `evicted`: the keys of what had to make room for them."""
 
     launchers: dict[str, Launcher]
     path: str
     key: str
     reason: str = ""
+    effort: Effort = NOTHING
+    evicted: tuple[str, ...] = ()
 
     @property
     def cached(self) -> bool:
@@ -45,16 +48,17 @@ def build(source: str) -> Built:
             return Built(_loaded(code), str(cache.show_source(source)), key)
         except (cache.Miss, LoadError) as miss:
             reason = str(miss)
+    evicted: tuple[str, ...] = ()
     path = str(cache.path_of(key)) if enabled() else f"<output code {key}>"
     show_without_file(path, source)  # numba and the debugger read the text before there is a file
     code = compile_source(source, path)
     if enabled():
         try:
-            cache.store(source, code)
+            evicted = cache.store(source, code)
             linecache.cache.pop(path, None)
         except OSError as error:  # a disk that takes nothing costs the next process time, no more
             reason += f"; not kept: {error}"
-    return Built(_loaded(code), path, key, reason)
+    return Built(_loaded(code), path, key, reason, code.effort, evicted)
 
 
 def _loaded(code: ObjectFile) -> dict[str, Launcher]:

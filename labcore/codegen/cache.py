@@ -11,7 +11,9 @@ Invariants: an entry appears whole or not at all (it is written beside, then ren
 anything is loaded the owner and mode of the folder and of every file are checked, then versions,
 processor and checksums: what does not fit is a miss with its reason, never an error and never run.
 The key covers the text (comments apart), the versions of all that makes machine code, and the
-processor.  Inductor's cache lies in /tmp/torchinductor_<user> and unpickles what it finds there.
+processor.  All entries together stay within `$LAB_CACHE_LIMIT` megabytes (256 unless said): what
+was not used for longest goes first. Programs that are in use stay so, their code is in memory.
+Inductor's cache lies in /tmp/torchinductor_<user> and unpickles what it finds there.
 """
 
 from __future__ import annotations
@@ -23,10 +25,11 @@ import shutil
 import sys
 import tempfile
 import threading
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache as once
-from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -37,12 +40,15 @@ from .jit import ObjectFile
 SOURCE, OBJECT, MANIFEST = "output_code.py", "kernels.o", "manifest.json"
 
 _lock = threading.Lock()
-_counts = {"hit": 0, "miss": 0}
+_counts = {"hit": 0, "miss": 0, "evicted": 0}
+MEGABYTE = 1 << 20
+STALE = 3600  # seconds after which a half-written entry is nobody's
 
 
 @dataclass(frozen=True)
 class CacheInfo:
-    """`reason` says why the folder that was asked for is not used. hits, misses: this process's."""
+    """`reason` says why the folder that was asked for is not used. hits, misses, evicted: this
+    process's. bytes, limit: of all programs together."""
 
     folder: Path
     enabled: bool
@@ -51,16 +57,17 @@ class CacheInfo:
     bytes: int
     hits: int
     misses: int
+    evicted: int
+    limit: int
 
     def __str__(self) -> str:
         state = (
-            f"{self.entries} programs, {self.bytes / 1024:.0f} KiB"
+            f"{self.entries} programs, {self.bytes / 1024:.0f} KiB of {self.limit / 1024:.0f}"
             if self.enabled
             else "off (LAB_CACHE=0)"
         )
-        return f"{self.folder}: {state}; {self.hits} hits, {self.misses} misses" + (
-            f"\n{self.reason}" if self.reason else ""
-        )
+        counts = f"{self.hits} hits, {self.misses} misses, {self.evicted} evicted"
+        return f"{self.folder}: {state}; {counts}" + (f"\n{self.reason}" if self.reason else "")
 
 
 class Miss(Exception):
@@ -103,8 +110,20 @@ def _versions() -> dict[str, str]:
         "python": sys.implementation.cache_tag or "",
         "object header": str(object.__basicsize__),
         "platform": sys.platform,
-        **{name: metadata.version(name) for name in ("numba", "llvmlite")},
+        **{name: _installed(name) for name in ("numba", "llvmlite")},
     }
+
+
+def _installed(name: str) -> str:
+    """The version of a package, by the folder beside it, without importing it. `importlib.metadata`
+    would tell as well, but takes a tenth of what a whole program from disk does."""
+    found = find_spec(name)
+    if found is not None and found.origin is not None:
+        for info in Path(found.origin).parents[1].glob(f"{name}-*.dist-info"):
+            return info.name.removesuffix(".dist-info").partition("-")[2]
+    from importlib import metadata
+
+    return metadata.version(name)
 
 
 def _lab() -> str:
@@ -129,6 +148,8 @@ def lookup(source: str, kernels: list[str]) -> ObjectFile:
         _count("miss")
         raise
     _count("hit")
+    with suppress(OSError):  # it was used now
+        os.utime(path_of(key_of(source)).parent / MANIFEST)
     return found
 
 
@@ -206,8 +227,9 @@ def _difference(kept: dict[str, Any]) -> str:
 # ---- keeping -------------------------------------------------------------------------------------
 
 
-def store(source: str, code: ObjectFile) -> Path:
-    """Keep a program and its code; returns its file. Raises OSError when it cannot be written."""
+def store(source: str, code: ObjectFile) -> tuple[str, ...]:
+    """Keep a program and its code; returns the keys of what made room for it. Raises OSError when
+    it cannot be written."""
     where, key = folder(), key_of(source)
     entry = where.path / key
     manifest = {
@@ -225,7 +247,50 @@ def store(source: str, code: ObjectFile) -> Path:
         _replace(entry, fresh)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return entry / SOURCE
+    return _make_room(where, key)
+
+
+def limit() -> int:
+    """Bytes that all entries may take together. Raises ValueError for a variable that is no number.
+    """
+    text = os.environ.get("LAB_CACHE_LIMIT", "256")
+    try:
+        return int(float(text) * MEGABYTE)
+    except ValueError:
+        raise ValueError(
+            f"LAB_CACHE_LIMIT={text!r} is not a number of megabytes, as 256 is"
+        ) from None
+
+
+def _make_room(where: Folder, newest: str) -> tuple[str, ...]:
+    """Remove entries, the least recently used first, until the others fit; never the newest.
+
+    Several processes may do so at once: each removes in one step, and finds gone what another has
+    removed.  What a process left half written when it was killed goes as well.
+    """
+    now = time.time()
+    for path in where.path.glob(".*"):
+        with suppress(OSError):
+            if now - path.stat().st_mtime > STALE:
+                shutil.rmtree(path, ignore_errors=True)
+    used: list[tuple[float, int, Path]] = []
+    for entry in _entries(where):
+        with suppress(OSError):  # gone in the meantime
+            used.append((
+                (entry / MANIFEST).stat().st_mtime, sum(f.stat().st_size for f in entry.iterdir()),
+                entry))
+    total, allowed = sum(size for _, size, _ in used), limit()
+    gone: list[str] = []
+    for _, size, entry in sorted(used):
+        if total <= allowed:
+            break
+        if entry.name != newest:
+            _remove(entry)
+            total -= size
+            gone.append(entry.name)
+    for _ in gone:
+        _count("evicted")
+    return tuple(gone)
 
 
 def _replace(entry: Path, fresh: Path) -> None:
@@ -283,6 +348,8 @@ def info() -> CacheInfo:
         sum(f.stat().st_size for f in files),
         _counts["hit"],
         _counts["miss"],
+        _counts["evicted"],
+        limit(),
     )
 
 
@@ -292,5 +359,5 @@ def clear() -> int:
     for entry in entries:
         _remove(entry)
     with _lock:
-        _counts.update(hit=0, miss=0)
+        _counts.update(hit=0, miss=0, evicted=0)
     return len(entries)

@@ -158,9 +158,9 @@ def launchers(kernels: list[Launched]) -> str:
     kinds = {kind for kernel in kernels for kind in kernel.kinds.values()}
     shared = any(kernel.loops.turns is not None for kernel in kernels)
     head = COMMON + (NUMBERS if kinds - {"array"} else "") + (DRIVER if shared else "")
-    return head + "".join(
-        _declared(kernel)
-        + (_piece(kernel) if kernel.loops.turns is not None else "")
+    declared = {kernel.symbol: _declared(kernel) for kernel in kernels}  # some are alike
+    return head + "".join(declared.values()) + "".join(
+        (_piece(kernel) if kernel.loops.turns is not None else "")
         + _launcher(kernel)
         for kernel in kernels
     )

@@ -10,7 +10,11 @@ stance.py      how much is compiled         limit.py, counters.py
 bucketing.py   a few sizes for many lengths
 explain.py, logs.py   readers of the trace  exc.py         errors
 guard_matrix.py       all guards, asked of a call
+
+`cache` is codegen's, for `cache.info()` and `cache.clear()`: compiled programs on disk.
 """
+
+from typing import Any
 
 from .allow import (
     allow_in_graph as allow_in_graph,
@@ -36,3 +40,12 @@ from .stance import set_stance as set_stance
 from .state import reset as reset
 
 activate_from_environment()
+
+
+def __getattr__(name: str) -> Any:
+    """What is of a room that only compiling needs."""
+    if name == "cache":
+        from ..codegen import cache
+
+        return cache
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

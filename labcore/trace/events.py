@@ -316,11 +316,17 @@ class OutputCode(Event):
 
 @dataclass
 class DiskCache(Event):
-    """`outcome` is "hit" or "miss"; a miss has its reason (absent, damaged, other version ...)."""
+    """`outcome` is "hit", "miss" or "evicted"; a miss has its reason (absent, damaged, other
+    version ...) and its price: how many kernels were compiled, the others being like one of them,
+    and the seconds that numba and LLVM took.
+    """
 
     key: str
     outcome: str
     reason: str = ""
+    units: int = 0
+    numba: float = 0.0
+    llvm: float = 0.0
 
 
 @dataclass

@@ -217,12 +217,20 @@ def cache(event: Event) -> str:
 
 
 def stages(event: Event) -> str:
-    """The pipeline's stages with their wall time."""
+    """The pipeline's stages with their wall time; before codegen's, what compilers had of it."""
+    if isinstance(event, DiskCache):
+        noun = "kernel" if event.units == 1 else "kernels"
+        parts = ("numba", event.numba, f"{event.units} {noun}"), ("llvm", event.llvm, "")
+        return "\n".join(_stage(*part) for part in parts) if event.units else ""
     assert isinstance(event, Stage)
-    return f"{event.name:<9}{1e3 * event.seconds:8.1f} ms  {event.note}".rstrip()
+    return _stage(event.name, event.seconds, event.note)
 
 
-ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
+def _stage(name: str, seconds: float, note: str) -> str:
+    return f"{name:<9}{1e3 * seconds:8.1f} ms  {note}".rstrip()
+
+
+ARTIFACTS: dict[str, tuple[type[Event] | tuple[type[Event], ...], Format]] = {
     "graph_code": (GraphCaptured, graph_code),
     "guards": (GuardsInstalled, guards),
     "recompiles": (CacheMiss, recompiles),
@@ -240,7 +248,7 @@ ARTIFACTS: dict[str, tuple[type[Event], Format]] = {
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),
     "cache": (DiskCache, cache),
-    "stages": (Stage, stages),
+    "stages": ((Stage, DiskCache), stages),
 }
 
 

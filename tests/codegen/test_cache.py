@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import stat
+from importlib import metadata
 
 import pytest
 
-from labcore import trace
+import labcore as torch
+from labcore import ops, trace
 from labcore.codegen import cache, compile_graph
 from labcore.codegen.folder import Unsafe, check_folder, folder, read_private
+from labcore.fusion import FusionOptions
 
 from .graphs import chain, filled, meta, traced
 
@@ -263,3 +266,100 @@ def test_what_a_kernel_computes_is_in_the_key_and_where_it_was_written_is_not():
     a = "def k(x):\n    t = x[0] + 1  # block.py:3  x + 1\n"
     assert cache.key_of(a) == cache.key_of(a.replace("block.py:3", "block.py:9"))
     assert cache.key_of(a) != cache.key_of(a.replace("+ 1  ", "+ 2  "))
+
+
+# ---- the limit -----------------------------------------------------------------------------------
+
+
+def one_of(size):
+    """Compile a program of its own for this size; its key."""
+    with trace.record() as events:
+        compile_graph(traced(chain, meta(size), meta(size)), "inference")
+    found = events.of(trace.DiskCache)
+    return found[0].key, [event.key for event in found if event.outcome == "evicted"]
+
+
+def use_at(root, key, seconds):
+    os.utime(root / key / "manifest.json", (seconds, seconds))
+
+
+def test_what_was_not_used_for_longest_makes_room(cache_folder, monkeypatch):
+    keys = [one_of(size)[0] for size in (4, 5, 6)]
+    for seconds, key in zip((3, 1, 2), keys):  # the second one is the oldest
+        use_at(cache_folder, key, seconds)
+    room = 3.5 * cache.info().bytes / 3
+    monkeypatch.setenv("LAB_CACHE_LIMIT", str(room / cache.MEGABYTE))
+    newest, gone = one_of(7)
+    assert gone == [keys[1]]
+    assert {p.name for p in cache_folder.iterdir()} == {keys[0], keys[2], newest}
+    found = cache.info()
+    assert (found.entries, found.evicted) == (3, 1) and found.bytes <= found.limit == int(room)
+    assert "1 evicted" in str(found)
+
+
+def test_a_hit_is_a_use(cache_folder, monkeypatch):
+    keys = [one_of(size)[0] for size in (4, 5)]
+    for key in keys:
+        use_at(cache_folder, key, 1)
+    one_of(4)
+    monkeypatch.setenv("LAB_CACHE_LIMIT", str(2.5 * cache.info().bytes / 2 / cache.MEGABYTE))
+    assert one_of(6)[1] == [keys[1]]
+
+
+def test_the_newest_stays_though_it_is_too_large(cache_folder, monkeypatch):
+    monkeypatch.setenv("LAB_CACHE_LIMIT", "0")
+    first, gone = one_of(4)
+    assert gone == []
+    assert one_of(4) == (first, []) and cache.info().hits == 1
+    second, gone = one_of(5)
+    assert gone == [first] and [p.name for p in cache_folder.iterdir()] == [second]
+
+
+def test_a_limit_that_is_no_number_is_said(cache_folder, monkeypatch):
+    monkeypatch.setenv("LAB_CACHE_LIMIT", "256 MB")
+    with pytest.raises(ValueError, match="LAB_CACHE_LIMIT='256 MB' is not a number of megabytes"):
+        cache.info()
+
+
+def test_what_a_killed_process_left_goes_after_an_hour(cache_folder):
+    one_of(4)
+    old, young = cache_folder / ".new-old", cache_folder / ".new-young"
+    for path in (old, young):
+        path.mkdir(0o700)
+        (path / "kernels.o").write_bytes(b"half")
+    os.utime(old, (1, 1))
+    one_of(5)
+    assert not old.exists() and young.exists()
+
+
+def test_users_reach_it_through_the_compiler():
+    assert torch.compiler.cache is cache
+
+
+def test_versions_are_those_that_are_installed():
+    versions = cache.made_by()
+    for name in ("numba", "llvmlite"):
+        assert versions[name] == metadata.version(name)
+
+
+# ---- a miss and its price ------------------------------------------------------------------------
+
+
+def test_kernels_that_are_alike_are_compiled_once(cache_folder):
+    """Two layers: the same kernel twice, with a launcher each."""
+
+    def layers(x, y, z):
+        return ops.relu(ops.add(x, y)), ops.relu(ops.add(z, x))
+
+    options = FusionOptions(max_nodes=1)
+    with trace.record() as events:
+        call = compile_graph(traced(layers, *[meta(37)] * 3), "inference", options)
+    (event,) = events.of(trace.DiskCache)
+    assert (len(call.kernels), event.units) == (2, 1)
+    assert event.numba > 0 and event.llvm > 0
+    given = [filled(meta(37), k) for k in range(3)]
+    for got, wanted in zip(call(list(given)), layers(*given)):
+        assert (got.array == wanted.array).all()
+    with trace.record() as events:
+        compile_graph(traced(layers, *[meta(37)] * 3), "inference", options)
+    assert events.of(trace.DiskCache)[0].units == 0
