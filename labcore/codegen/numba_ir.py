@@ -53,6 +53,17 @@ def lowered(function: FunctionType) -> Lowered:
     return found
 
 
+@contextmanager
+def nothing_remembered() -> Iterator[None]:
+    """As in a new process; what was remembered before is so again afterwards."""
+    before = dict(_lowered)
+    _lowered.clear()
+    try:
+        yield
+    finally:
+        _lowered.update(before)
+
+
 def known(function: FunctionType) -> bool:
     """Is there a kernel like this one?"""
     return key_of(function) in _lowered

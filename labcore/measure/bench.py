@@ -1,200 +1,79 @@
-"""`make bench`: every figure as a ratio within one run.
+"""`make bench`: the lab beside its peers, workload by workload, and what is asked of it.
 
-In: nothing (`--json FILE` keeps the figures).  Out: tables of medians and ratios.
-Method: candidates are timed in turn, block by block, over several rounds in a rotating order; a
-ratio is the median over rounds of candidate / reference, so a machine that slows down for a moment
-slows both. Peers run in processes of their own and only where `make peers` has installed them.
+    make bench BENCH_ARGS="--only softmax --threads 2"
+
+In: nothing (`make peers` has installed whom to compare with).  Out: one table of ratios within one
+run, and all figures in `bench.json`. `--compiler` adds tables about the compiler itself.
 """
 from __future__ import annotations
 
 import argparse
 import json
 import os
-import statistics
+import platform
+import re
 import subprocess
-import sys
+from dataclasses import asdict
+from datetime import date
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 
-from .capture_speed import Times, capture_times
-from .guard_cost import SUBJECTS, guard_costs, peers_costs
+from .capture_speed import capture_times
+from .comparison import first_call_rows, markdown, row, table
+from .guard_cost import guard_costs, peers_costs
 from .loop_speed import compile_times
 from .overfusion import overfused
 from .overhead import overheads
-from .startup import first_calls, import_times
-from .training import Run, faster, step_time, trainings
+from .race import PEERS, race, start_workers, versions
+from .startup import first_calls, import_times, peers_first_calls
+from .tables import (
+    capture_table,
+    guards_table,
+    loops_table,
+    overfusion_table,
+    overhead_table,
+    startup_table,
+    training_table,
+)
+from .training import faster, trainings
+from .workloads import workloads
 
-WORKER = Path(__file__).with_name("worker.py")
-PEERS = Path(".peers/bin/python")
-SIZES = (4, 1024, 262144, 1 << 22)
-REFERENCE = "labcore compiled"
-
-
-class Worker:
-    """A framework's process; `times(elements)` asks it for one block of each of its candidates."""
-
-    def __init__(self, python: str | Path, framework: str) -> None:
-        self.framework = framework
-        environment = {k: v for k, v in os.environ.items() if not k.startswith("OPENBLAS_")}
-        environment["OMP_NUM_THREADS"] = "1"
-        environment["PYTHONPATH"] = str(Path(__file__).parents[2])
-        self.process = subprocess.Popen(
-            [str(python), str(WORKER), framework], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True, env=environment)
-
-    def times(self, elements: int) -> dict[str, float]:
-        to, back = _pipes(self.process)
-        to.write(f"{elements}\n")
-        to.flush()
-        answer = back.readline()
-        if not answer:
-            raise RuntimeError(f"the worker of {self.framework} ended before it answered")
-        return json.loads(answer)
-
-    def close(self) -> None:
-        to, _ = _pipes(self.process)
-        to.close()
-        self.process.wait()
+FIRST_CALL = "first call"
 
 
-def _pipes(process: subprocess.Popen) -> tuple[IO[str], IO[str]]:
-    assert process.stdin is not None and process.stdout is not None
-    return process.stdin, process.stdout
+def compare(options: argparse.Namespace, console: Console, threads: int) -> dict[str, Any]:
+    """The table with so many threads; the figures, by workload."""
+    figures: dict[str, Any] = {}
+    rows: list[list[str]] = []
+    workers = start_workers(threads, peers=not options.alone)
+    if len(workers) == 1:
+        console.print("Nobody to compare with: `make peers` installs torch, jax and numexpr.\n")
+    for name, workload in workloads(options.small).items():
+        if re.search(options.only, name):
+            with console.status(name):
+                raced = race(workers, name, options.rounds, options.small)
+            figures[name] = {**asdict(raced), "bars": workload.bars}
+            rows.append(row(name, workload, raced))
+    for worker in workers:
+        worker.close()
+    if threads == 1 and re.search(options.only, FIRST_CALL) and not options.small:
+        with console.status(FIRST_CALL):
+            lab, torch = first_calls(), {} if options.alone else peers_first_calls(PEERS)
+        figures[FIRST_CALL] = {"labcore": lab, "torch": torch}
+        rows += first_call_rows(lab, torch)
+    noun = "thread" if threads == 1 else "threads"
+    console.print(table(rows, f"the lab's time / its peers', float32, {threads} {noun}"))
+    if options.markdown:
+        console.print(markdown(rows), soft_wrap=True)
+    return figures
 
 
-def start_workers(console: Console) -> list[Worker]:
-    workers = [Worker(sys.executable, "labcore")]
-    if not PEERS.exists():
-        console.print(
-            "No peers here: `make peers` installs torch, jax and numexpr to compare with.\n"
-        )
-        return workers
-    for framework in ("torch", "jax", "numexpr"):
-        if (
-            subprocess.run([PEERS, "-c", f"import {framework}"], capture_output=True).returncode
-            == 0
-        ):
-            workers.append(Worker(PEERS, framework))
-    return workers
-
-
-def race(workers: list[Worker], elements: int, rounds: int) -> dict[str, tuple[float, float]]:
-    """{candidate: (median seconds, median ratio to the compiled block)}; one round warms up."""
-    times: dict[str, list[float]] = {}
-    for turn in range(rounds + 1):
-        order = workers[turn % len(workers):] + workers[:turn % len(workers)]
-        for worker in order:
-            for name, seconds in worker.times(elements).items():
-                if turn:
-                    times.setdefault(name, []).append(seconds)
-    reference = times[REFERENCE]
-    return {
-        name: (
-            statistics.median(seconds),
-            statistics.median(a / b for a, b in zip(seconds, reference)),
-        )
-        for name, seconds in times.items()
-    }
-
-
-def speed_table(elements: int, results: dict[str, tuple[float, float]]) -> Table:
-    table = Table(
-        "candidate",
-        "median",
-        f"x {REFERENCE}",
-        title=f"relu(x + bias) * 2, {elements:,} float32, 1 thread",
-    )
-    for name, (seconds, ratio) in results.items():
-        table.add_row(name, show_time(seconds), f"{ratio:.2f}")
-    return table
-
-
-def show_time(seconds: float) -> str:
-    unit, scale = next(
-        (u, s) for u, s in (("s", 1), ("ms", 1e3), ("us", 1e6)) if seconds * s >= 1 or u == "us"
-    )
-    return f"{seconds * scale:.2f} {unit}"
-
-
-def startup_table(imports: dict[str, float], calls: dict[str, float]) -> Table:
-    table = Table("start-up", "median", "ratio", title="fresh processes")
-    for name, seconds in imports.items():
-        table.add_row(
-            f"import {name}", show_time(seconds), f"{seconds / imports['numpy']:.2f} x numpy"
-        )
-    for name, seconds in calls.items():
-        table.add_row(
-            f"process: {name}",
-            show_time(seconds),
-            f"{seconds / calls['python']:.1f} x an empty one",
-        )
-    return table
-
-
-def overhead_table(seconds: dict[str, float]) -> Table:
-    table = Table("call", "fastest block", title="what compiling adds, graphs left out")
-    for name, time in seconds.items():
-        table.add_row(name, show_time(time))
-    return table
-
-
-def guards_table(costs: dict[str, float], peers: dict[str, float]) -> Table:
-    heads = "guards and dispatch", "x numpy.add of 4", "at most", "torch", "labcore / torch"
-    table = Table(*heads, title="warm calls, graphs left out")
-    for name, cost in costs.items():
-        peer = peers.get(name)
-        beside = (f"{peer:.1f}", f"{cost / peer:.3f}") if peer else ("is not installed", "")
-        table.add_row(name, f"{cost:.2f}", f"{SUBJECTS[name][1]:.0f}", *beside)
-    return table
-
-
-def capture_table(times: Times) -> Table:
-    table = Table("operations", *times, "labcore / torch", title="capture, backend eager")
-    for count, seconds in times["labcore"].items():
-        peer = times.get("torch")
-        ratio = f"{seconds / peer[count]:.2f}" if peer else "torch is not installed"
-        table.add_row(f"{count:,}", *(show_time(t[count]) for t in times.values()), ratio)
-    return table
-
-
-def loops_table(times: dict[str, dict[int, float]]) -> Table:
-    table = Table("graph", "operators", "an operator", title="loop compiler, numba left out")
-    for name, by_size in times.items():
-        for count, seconds in by_size.items():
-            table.add_row(name, f"{count:,}", show_time(seconds))
-    return table
-
-
-def training_table(runs: dict[str, tuple[Run, Run]]) -> Table:
-    heads = "AdamW, a step", "eager", "compiled", "eager / compiled", "first step, compiling"
-    table = Table(*heads, title="training, float32, in turn")
-    for name, (eager, compiled) in runs.items():
-        times = step_time(eager), step_time(compiled)
-        first = show_time(compiled.seconds[0])
-        table.add_row(name, *map(show_time, times), f"{faster(eager, compiled):.2f}", first)
-    return table
-
-
-def overfusion_table(found: dict[str, dict[str, tuple[int, float]]]) -> Table:
-    heads = "graph", "kernels", "by the rules", "kernels", "without", "without / by the rules"
-    table = Table(*heads, title="fusing more than the scheduler does")
-    for name, ways in found.items():
-        (kernels, own), (others, time) = ways["by the rules"], ways["without"]
-        table.add_row(name, str(kernels), show_time(own), str(others), show_time(time),
-                      f"{time / own:.2f}")
-    return table
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
-    parser.add_argument("--rounds", type=int, default=15)
-    options = parser.parse_args()
-    console = Console()
-    figures: dict[str, Any] = {"imports": import_times(), "first_calls": first_calls(), "block": {}}
+def compiler_tables(console: Console) -> dict[str, Any]:
+    """What guards and breaks add to a call, how long compiling takes, what fusing too much costs.
+    """
+    figures: dict[str, Any] = {"imports": import_times(), "first_calls": first_calls()}
     console.print(startup_table(figures["imports"], figures["first_calls"]))
     figures["overheads"], figures["capture"] = overheads(), capture_times(PEERS)
     console.print(overhead_table(figures["overheads"]))
@@ -208,18 +87,39 @@ def main() -> None:
     console.print(training_table(runs))
     figures["overfusion"] = overfused()
     console.print(overfusion_table(figures["overfusion"]))
-    workers = start_workers(console)
-    for elements in SIZES:
-        results = race(workers, elements, options.rounds)
-        figures["block"][elements] = results
-        console.print(speed_table(elements, results))
-        if elements == SIZES[0]:
-            extra = results[REFERENCE][0] - results["numpy"][0]
-            console.print(f"4 elements, warm: numpy's three operations {extra * 1e6:+.2f} us\n")
-    for worker in workers:
-        worker.close()
-    if options.json:
-        options.json.write_text(json.dumps(figures, indent=2))
+    return figures
+
+
+def machine() -> str:
+    """The processor's own name, where the system tells."""
+    try:
+        told = subprocess.check_output(["lscpu"], text=True, env={**os.environ, "LC_ALL": "C"})
+    except (OSError, subprocess.CalledProcessError):
+        return platform.processor() or platform.machine()
+    fields = dict(line.split(":", 1) for line in told.splitlines() if ":" in line)
+    return f"{fields.get('CPU(s)', '?').strip()} x {fields.get('Model name', '?').strip()}"
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
+    parser.add_argument("--only", default="", help="workloads whose name has this expression")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1], help="a table for each")
+    parser.add_argument("--rounds", type=int, default=11)
+    parser.add_argument("--small", action="store_true", help="few numbers: tries the harness only")
+    parser.add_argument("--alone", action="store_true", help="without the peers")
+    parser.add_argument("--compiler", action="store_true", help="tables about the compiler, too")
+    parser.add_argument("--markdown", action="store_true", help="print the table for a README, too")
+    parser.add_argument("--json", type=Path, default=Path("bench.json"), help="where figures go")
+    options = parser.parse_args(arguments)
+    console = Console()
+    console.width = max(console.width, 128)  # a table that is cut says nothing
+    figures: dict[str, Any] = {
+        "date": date.today().isoformat(), "machine": machine(), "peers": versions(),
+        "threads": {n: compare(options, console, n) for n in options.threads},
+    }
+    if options.compiler:
+        figures["compiler"] = compiler_tables(console)
+    options.json.write_text(json.dumps(figures, indent=2))
 
 
 if __name__ == "__main__":

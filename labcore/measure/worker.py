@@ -1,83 +1,106 @@
 """One framework in one process, timed a block at a time on request.
 
-    python worker.py labcore|torch|jax|numexpr
+    python -m labcore.measure.worker labcore|torch|jax|numexpr THREADS
 
-In, a line each on standard input: a number of elements.  Out: a JSON object {candidate: seconds a
-call}.
-Invariant: this file imports only the standard library, numpy and its own framework, so that a
-peer's environment can run it; frameworks with their own OpenMP never share a process.
+In, a line each on standard input: `{"workload": name, "small": false}`.  Out: a JSON object with
+`seconds` a call by candidate, none where the framework has no words for it, and the lab's `facts`.
+Invariants: a peer's environment can run it, for `import labcore` needs numpy alone; frameworks with
+their own OpenMP never share a process, for their threads would wait for each other. One workload at
+a time is in memory.
 """
 from __future__ import annotations
 
 import json
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from importlib import import_module
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+from .words import NUMBERS, NUMEXPR, jax_words, numpy_words
+from .workloads import Backward, Function, workloads
+
 Call = Callable[[], Any]
+Calls = dict[str, Call]
+BLOCK = 0.01  # seconds that a block takes at least, unless one call takes longer
 
 
-def labcore_calls(elements: int) -> dict[str, Call]:
-    torch: Any = import_module("labcore")
-    torch.set_num_threads(1)
-    x, bias, compiled = torch_like(torch, elements)
-    a, b = x.numpy(), bias.numpy()
-    out, two = np.empty_like(a), np.float32(2)
+@dataclass
+class Candidates:
+    """What a framework has for a workload. `facts`: `kernels`, and the bytes they have to move."""
 
-    def numpy_out() -> np.ndarray:
-        np.add(a, b, out=out)
-        np.maximum(out, 0, out=out)
-        return np.multiply(out, two, out=out)
-
-    return {
-        "numpy": lambda: np.maximum(a + b, 0) * two,
-        "numpy out=": numpy_out,
-        "labcore eager": lambda: (x + bias).relu() * 2,
-        "labcore compiled": lambda: compiled(x, bias),
-    }
+    calls: Calls
+    facts: dict[str, int] = field(default_factory=dict)
 
 
-def torch_calls(elements: int) -> dict[str, Call]:
-    torch: Any = import_module("torch")
-    torch.set_num_threads(1)
-    x, bias, compiled = torch_like(torch, elements)
-    return {
-        "torch eager": lambda: (x + bias).relu() * 2,
-        "torch compiled": lambda: compiled(x, bias),
-    }
+def labcore_calls(name: str, work: Any) -> Candidates:
+    torch = import_module("labcore")
+    trace = import_module("labcore.trace")
+    with trace.record() as story:
+        calls = _torch_like("labcore", torch, work)
+        calls["labcore compiled"]()
+    phase = "backward" if isinstance(work, Backward) else "inference"
+    plans = [plan for plan in story.of(trace.Scheduled) if plan.phase == phase]
+    if not isinstance(work, Function):
+        return Candidates(calls)
+    steps = [step for plan in plans for step in plan.steps if step.kind == "kernel"]
+    moved = sum(step.moved for step in steps)
+    calls = {**calls, **numpy_calls(name, work), "stream": stream(moved)}
+    return Candidates(calls, {"kernels": len(steps), "bytes": moved})
 
 
-def torch_like(torch: Any, elements: int) -> tuple[Any, Any, Any]:
-    """Inputs and the compiled block, in torch's words; inference mode stays on for this process."""
-    torch.inference_mode().__enter__()
-    x = torch.from_numpy(np.random.default_rng(0).standard_normal(elements).astype(np.float32))
-    bias = torch.ones(elements)
+def stream(moved: int) -> Call:
+    """What moving so many bytes takes: two arrays are read, one is written."""
+    a, b, out = (np.ones(max(1, moved // 12), np.float32) for _ in range(3))
+    return lambda: np.add(a, b, out=out)
+
+
+def torch_calls(name: str, work: Any) -> Candidates:
+    return Candidates(_torch_like("torch", import_module("torch"), work))
+
+
+def _torch_like(framework: str, torch: Any, work: Any) -> Calls:
     torch.compiler.reset()
-    compiled = torch.compile(lambda x, bias: (x + bias).relu() * 2, fullgraph=True)
-    compiled(x, bias)
-    return x, bias, compiled
+    return {
+        f"{framework} eager": work.call(torch, lambda function: function),
+        f"{framework} compiled": work.call(torch, torch.compile),
+    }
 
 
-def jax_calls(elements: int) -> dict[str, Call]:
-    jax, jnp = import_module("jax"), import_module("jax.numpy")
-    x = jnp.asarray(np.random.default_rng(0).standard_normal(elements).astype(np.float32))
-    bias = jnp.ones(elements)
-    compiled = jax.jit(lambda x, bias: jnp.maximum(x + bias, 0) * 2)
-    return {"jax jit": lambda: compiled(x, bias).block_until_ready()}
+def numpy_calls(name: str, work: Any) -> Calls:
+    if type(work) is not Function or name.startswith("gelu erf"):
+        return {}
+    words, inputs = numpy_words(), work.inputs()
+    return {"numpy": lambda: work.function(words, *inputs)}
 
 
-def numexpr_calls(elements: int) -> dict[str, Call]:
+def jax_calls(name: str, work: Any) -> Candidates:
+    if not isinstance(work, Function):
+        return Candidates({})
+    jax = import_module("jax")
+    words = jax_words(jax)
+    inputs = [jax.numpy.asarray(array) for array in work.inputs()]
+    function: Any = lambda *args: work.function(words, *args)
+    if isinstance(work, Backward):  # what the forward saves is computed again
+        result = function(*inputs)
+        inputs.append(jax.numpy.asarray(work.given(result.shape)))
+        forward = function
+        function = lambda *args: jax.vjp(forward, *args[:-1])[1](args[-1])
+    compiled = jax.jit(function)
+    return Candidates({"jax": lambda: jax.block_until_ready(compiled(*inputs))})
+
+
+def numexpr_calls(name: str, work: Any) -> Candidates:
+    text = NUMEXPR.get(name.rpartition(", ")[0])
+    if text is None or type(work) is not Function:
+        return Candidates({})
     numexpr = import_module("numexpr")
-    numexpr.set_num_threads(1)
-    x = np.random.default_rng(0).standard_normal(elements).astype(np.float32)
-    bias, zero, two = np.ones(elements, np.float32), np.float32(0), np.float32(2)
-    values = {"x": x, "bias": bias, "zero": zero, "two": two}
-    text = "where(x + bias > zero, x + bias, zero) * two"
-    return {"numexpr": lambda: numexpr.evaluate(text, local_dict=values)}
+    names, expression = text
+    values = {**NUMBERS, **dict(zip(names, work.inputs()))}
+    return Candidates({"numexpr": lambda: numexpr.evaluate(expression, local_dict=values)})
 
 
 FRAMEWORKS = {
@@ -88,27 +111,54 @@ FRAMEWORKS = {
 }
 
 
-def block_time(call: Call, seconds: float = 0.02) -> float:
-    """Seconds a call over one block of about `seconds`."""
-    begin, runs = perf_counter(), 0
-    while True:
-        for _ in range(10):
+def set_threads(framework: str, threads: int) -> None:
+    """JAX is told by its environment, before it is imported."""
+    if framework in ("labcore", "torch", "numexpr"):
+        import_module(framework).set_num_threads(threads)
+
+
+class Timed:
+    """A call, and how many of them make a block. It runs a few times before it is timed: optimizers
+    compile again at their second step."""
+
+    def __init__(self, call: Call) -> None:
+        self.call, self.runs = call, 1
+        for _ in range(4):
             call()
-        runs += 10
-        elapsed = perf_counter() - begin
-        if elapsed > seconds:
-            return elapsed / runs
+        self.runs = max(1, round(BLOCK / max(self.block(), 1e-9)))
+
+    def block(self) -> float:
+        """Seconds a call."""
+        call, turns = self.call, range(self.runs)
+        begin = perf_counter()
+        for _ in turns:
+            call()
+        return (perf_counter() - begin) / self.runs
 
 
-def main(framework: str) -> None:
-    calls: dict[int, dict[str, Call]] = {}
+def plain(value: Any) -> list[np.ndarray]:
+    """A result as numpy's arrays."""
+    if isinstance(value, (tuple, list)):
+        return [array for each in value for array in plain(each)]
+    return [np.asarray(value.detach() if hasattr(value, "detach") else value)]
+
+
+def main(framework: str, threads: int) -> None:
+    set_threads(framework, threads)
+    asked: Any = None
+    timed: dict[str, Timed] = {}
+    facts: dict[str, int] = {}
     for line in sys.stdin:
-        elements = int(json.loads(line))
-        if elements not in calls:
-            calls[elements] = FRAMEWORKS[framework](elements)
-        times = {name: block_time(call) for name, call in calls[elements].items()}
-        print(json.dumps(times), flush=True)
+        request = json.loads(line)
+        if request != asked:
+            timed.clear()  # its arrays make room
+            work = workloads(request["small"])[request["workload"]].work
+            found = FRAMEWORKS[framework](request["workload"], work)
+            timed = {label: Timed(call) for label, call in found.calls.items()}
+            asked, facts = request, found.facts
+        seconds = {label: each.block() for label, each in timed.items()}
+        print(json.dumps({"seconds": seconds, "facts": facts}), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

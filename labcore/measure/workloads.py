@@ -1,7 +1,7 @@
 """What `make bench` runs: the work of real programs, written once in torch's words.
 
-In: a framework that has these words, the lab or PyTorch.  Out: for each workload its inputs and
-what is called; `compiled` wraps it in that framework's `compile`.
+In: a framework that has these words (the lab, PyTorch, for functions also `words.py`), and `wrap`,
+which compiles, or not.  Out: for each workload something to call, which returns what it computed.
 Invariant: only the standard library and numpy are imported, so that a peer's environment can run
 this; all inputs are drawn by numpy from one seed, so all frameworks see the same numbers.
 """
@@ -9,48 +9,44 @@ this; all inputs are drawn by numpy from one seed, so all frameworks see the sam
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 Call = Callable[[], Any]
-WIDE = (4096, 1024)
 
 
 def numbers(*shape: int, seed: int = 0) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
-class Inference:
-    """A function of tensors, called without gradients."""
+class Function:
+    """A function of tensors, without gradients."""
 
     def __init__(self, function: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
         self.function, self.shapes = function, shapes
 
+    def inputs(self) -> list[np.ndarray]:
+        return [numbers(*shape, seed=k) for k, shape in enumerate(self.shapes)]
+
     def call(self, torch: Any, wrap: Callable) -> Call:
-        inputs = [torch.from_numpy(numbers(*s, seed=k)) for k, s in enumerate(self.shapes)]
+        inputs = [torch.from_numpy(array) for array in self.inputs()]
         function = wrap(lambda *args: self.function(torch, *args))
-
-        def run() -> Any:
-            with torch.inference_mode():
-                return function(*inputs)
-
-        return run
+        return lambda: function(*inputs)
 
 
-class Backward:
+class Backward(Function):
     """The backward alone, of a result that is kept; all inputs get a gradient."""
 
-    def __init__(self, function: Callable[..., Any], *shapes: tuple[int, ...]) -> None:
-        self.function, self.shapes = function, shapes
+    def given(self, shape: tuple[int, ...]) -> np.ndarray:
+        """The gradient of the result."""
+        return numbers(*shape, seed=9)
 
     def call(self, torch: Any, wrap: Callable) -> Call:
-        inputs = [
-            torch.from_numpy(numbers(*s, seed=k)).requires_grad_()
-            for k, s in enumerate(self.shapes)
-        ]
+        inputs = [torch.from_numpy(array).requires_grad_() for array in self.inputs()]
         result = wrap(lambda *args: self.function(torch, *args))(*inputs)
-        given = torch.from_numpy(numbers(*result.shape, seed=9))
+        given = torch.from_numpy(self.given(result.shape))
         return lambda: torch.autograd.grad(result, inputs, given, retain_graph=True)
 
 
@@ -68,12 +64,14 @@ class Training:
         optimizer = torch.optim.AdamW(parameters, lr=1e-3) if self.optimizer else None
         step = wrap(optimizer.step) if optimizer else None
 
-        def run() -> None:
+        def run() -> Any:
             for parameter in parameters:
                 parameter.grad = None
-            loss(model, *inputs).backward()
+            found = loss(model, *inputs)
+            found.backward()
             if step:
                 step()
+            return found
 
         return run
 
@@ -91,8 +89,13 @@ class Update:
         ]
         for k, parameter in enumerate(parameters):
             parameter.grad = torch.from_numpy(numbers(self.each, seed=k + 99))
-        optimizer = torch.optim.Adam(parameters, lr=1e-3)
-        return wrap(optimizer.step)
+        step = wrap(torch.optim.Adam(parameters, lr=1e-3).step)
+
+        def run() -> Any:
+            step()
+            return parameters[0]
+
+        return run
 
 
 def chain(torch: Any, x: Any, bias: Any) -> Any:
@@ -115,8 +118,8 @@ def softmax(torch: Any, x: Any) -> Any:
     return torch.softmax(x, -1)
 
 
-def mlp(activation: str) -> Callable[[Any], tuple]:
-    """256 rows through 784-512-512-10, and their cross entropy."""
+def mlp(activation: str, rows: int = 256) -> Callable[[Any], tuple]:
+    """Rows through 784-512-512-10, and their cross entropy."""
 
     def build(torch: Any) -> tuple:
         nn = torch.nn
@@ -124,8 +127,8 @@ def mlp(activation: str) -> Callable[[Any], tuple]:
         model = nn.Sequential(
             nn.Linear(784, 512), made(), nn.Linear(512, 512), made(), nn.Linear(512, 10)
         )
-        x = torch.from_numpy(numbers(256, 784))
-        y = torch.from_numpy(np.random.default_rng(1).integers(0, 10, 256))
+        x = torch.from_numpy(numbers(rows, 784))
+        y = torch.from_numpy(np.random.default_rng(1).integers(0, 10, rows))
         return model, lambda model, x, y: nn.functional.cross_entropy(model(x), y), (x, y)
 
     return build
@@ -152,27 +155,64 @@ def transformer(torch: Any) -> tuple:
     return nn.Sequential(Block(), Block()), loss, (x, y)
 
 
-MILLION = (1 << 20,)
-WORKLOADS: dict[str, Inference | Backward | Training | Update] = {
-    "relu(x + b) * 2, 4": Inference(chain, (4,), (4,)),
-    "relu(x + b) * 2, 262,144": Inference(chain, (1 << 18,), (1 << 18,)),
-    "relu(x + b) * 2, 16M": Inference(chain, (1 << 24,), (1 << 24,)),
-    "gelu tanh, 1M": Inference(gelu_tanh, MILLION),
-    "bias + gelu, 4096 x 1024": Inference(bias_gelu, WIDE, (1024,)),
-    "its backward, dx and db": Backward(bias_gelu, WIDE, (1024,)),
-    "gelu erf, 1M": Inference(lambda torch, x: torch.nn.functional.gelu(x), MILLION),
-    "exp, 1M": Inference(lambda torch, x: torch.exp(x), MILLION),
-    "sigmoid, 1M": Inference(lambda torch, x: torch.sigmoid(x), MILLION),
-    "softmax, 4096 x 1024": Inference(softmax, WIDE),
-    "softmax backward": Backward(softmax, WIDE),
-    "layer norm, 4096 x 1024": Inference(layer_norm, WIDE, (1024,), (1024,)),
-    "layer norm backward": Backward(layer_norm, WIDE, (1024,), (1024,)),
-    "sum of 4M": Inference(lambda torch, x: x.sum(), (1 << 22,)),
-    "sum over rows": Inference(lambda torch, x: x.sum(1), WIDE),
-    "sum over columns": Inference(lambda torch, x: x.sum(0), WIDE),
-    "var_mean over rows": Inference(lambda torch, x: torch.var_mean(x, 1), WIDE),
-    "Adam, 32 tensors, 2.2M": Update(32, 2_200_000),
-    "MLP relu, forward and backward": Training(mlp("ReLU")),
-    "MLP gelu, forward and backward": Training(mlp("GELU")),
-    "two transformer blocks, AdamW step": Training(transformer, optimizer=True),
-}
+@dataclass(frozen=True)
+class Workload:
+    """`bars`: the lab's time over that of each of these candidates is to be at most this. `stream`:
+    how much of the bandwidth that the machine has is to be reached."""
+
+    work: Function | Training | Update
+    bars: dict[str, float]
+    stream: float = 0.0
+
+
+def gelu_erf(torch: Any, x: Any) -> Any:
+    return torch.nn.functional.gelu(x)
+
+
+def workloads(small: bool = False) -> dict[str, Workload]:
+    """By name, in the order of the table. `small`: the same on few numbers, to try the harness."""
+    many = (lambda n: (24,)) if small else (lambda n: (n,))
+    wide = (8, 16) if small else (4096, 1024)
+    row, rows, each = (wide[1],), 8 if small else 256, 320 if small else 2_200_000
+    compiled, eager, jax, numpy = "torch compiled", "torch eager", "jax", "numpy"
+    return {
+        "relu(x + b) * 2, 4": Workload(Function(chain, (4,), (4,)), {compiled: 0.08, numpy: 1}),
+        "relu(x + b) * 2, 262,144": Workload(
+            Function(chain, many(1 << 18), many(1 << 18)), {compiled: 0.47, jax: 1}, stream=0.9
+        ),
+        "relu(x + b) * 2, 16M": Workload(
+            Function(chain, many(1 << 24), many(1 << 24)), {compiled: 0.4, jax: 1}
+        ),
+        "gelu tanh, 1M": Workload(Function(gelu_tanh, many(1 << 20)), {compiled: 0.25, jax: 1}),
+        "bias + gelu, 4096 x 1024": Workload(
+            Function(bias_gelu, wide, row), {compiled: 0.25, jax: 1}
+        ),
+        "its backward, dx and db": Workload(
+            Backward(bias_gelu, wide, row), {compiled: 0.35, jax: 1}
+        ),
+        "gelu erf, 1M": Workload(Function(gelu_erf, many(1 << 20)), {compiled: 0.65, eager: 1}),
+        "exp, 1M": Workload(
+            Function(lambda torch, x: torch.exp(x), many(1 << 20)), {compiled: 0.7}
+        ),
+        "sigmoid, 1M": Workload(
+            Function(lambda torch, x: torch.sigmoid(x), many(1 << 20)), {compiled: 0.65}
+        ),
+        "softmax, 4096 x 1024": Workload(Function(softmax, wide), {compiled: 0.6, eager: 1}),
+        "softmax backward": Workload(Backward(softmax, wide), {compiled: 0.8}),
+        "layer norm, 4096 x 1024": Workload(
+            Function(layer_norm, wide, row, row), {compiled: 0.55, eager: 1}
+        ),
+        "layer norm backward": Workload(Backward(layer_norm, wide, row, row), {compiled: 0.8}),
+        "sum of 4M": Workload(Function(lambda torch, x: x.sum(), many(1 << 22)), {compiled: 0.9}),
+        "sum over rows": Workload(Function(lambda torch, x: x.sum(1), wide), {compiled: 0.8}),
+        "sum over columns": Workload(Function(lambda torch, x: x.sum(0), wide), {compiled: 0.45}),
+        "var_mean over rows": Workload(
+            Function(lambda torch, x: torch.var_mean(x, 1), wide), {compiled: 0.5}
+        ),
+        "Adam, 32 tensors, 2.2M": Workload(Update(32, each), {compiled: 0.45}),
+        "MLP relu, forward and backward": Workload(Training(mlp("ReLU", rows)), {compiled: 1}),
+        "MLP gelu, forward and backward": Workload(Training(mlp("GELU", rows)), {compiled: 0.9}),
+        "two transformer blocks, AdamW step": Workload(
+            Training(transformer, optimizer=True), {compiled: 0.9}
+        ),
+    }
