@@ -1,6 +1,7 @@
 """The animated views of what the compiler did. Importing this imports ipywidgets, but no numba.
 
 AccessRace       a function as separate passes and fused, access by access
+Amortizer        does compiling pay? four sums with sliders, and the figures of your own function
 BreakMap         where the graph breaks, and how a call travels through the regions
 FusionCourt      which loops became one, pair by pair, and what would turn each verdict round
 GridView         a kernel on the simulated card: which threads touch which memory
@@ -13,6 +14,7 @@ VariantTheater   calls on their way through guards, variants and the compiler
 """
 
 from .access_race import AccessRace as AccessRace, CannotShow as CannotShow
+from .amortizer import Amortizer as Amortizer
 from .break_map import BreakMap as BreakMap
 from .fusion_court import FusionCourt as FusionCourt
 from .grid_view import GridView as GridView
@@ -25,6 +27,7 @@ from .variant_theater import VariantTheater as VariantTheater
 
 __all__ = [
     "AccessRace",
+    "Amortizer",
     "BreakMap",
     "CannotShow",
     "FusionCourt",

@@ -2,6 +2,7 @@
 // becomes code. Trace text (names, guards, reasons, stage notes) is the compiler's and is shown as
 // it is.
 
+import { AMORTIZE_WORDS } from "./words_amortize.js";
 import { BODIES_WORDS } from "./words_bodies.js";
 import { COURT_WORDS } from "./words_court.js";
 import { GRID_WORDS } from "./words_grid.js";
@@ -15,6 +16,7 @@ import { THEATER_WORDS } from "./words_theater.js";
 const COLUMN = { en: 0, zh: 1 };
 
 export const WORDS = {
+  ...AMORTIZE_WORDS,
   ...BODIES_WORDS,
   ...COURT_WORDS,
   ...GRID_WORDS,

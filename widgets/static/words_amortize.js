@@ -1,0 +1,151 @@
+// What Amortizer says; see words.js.
+
+export const AMORTIZE_WORDS = {
+  amortize_title: ["Does compiling pay?", "编译划算吗？"],
+  amortize_claim: [
+    "Four small sums. A speed-up belongs to both programs, to the launch, and to how long you run.",
+    "四道小算术。加速比取决于两个程序、启动开销，以及要跑多久。",
+  ],
+  am_calculation: ["calculation", "计算"],
+  am_launches: ["launches", "启动"],
+  am_break_even: ["break-even", "收支平衡"],
+  am_variants: ["variants", "版本"],
+  am_breaks: ["breaks", "中断"],
+  am_figures: ["figures", "数据"],
+  am_article: ["textbook", "课本"],
+  am_measured: ["`{fn}`, measured", "实测 `{fn}`"],
+  am_put_back: ["put the sliders back", "滑块复位"],
+  key_am_slow: ["eager, or a variant for each size", "eager，或每个尺寸一个版本"],
+  key_am_fast: ["compiled, or one variant for all sizes", "编译后，或所有尺寸共用一个版本"],
+  key_am_launch: ["launch: the host is busy", "启动：主机在忙"],
+  key_am_break: ["break: compiled code is left", "中断：离开编译后的代码"],
+  am_kernels: ["kernels", "内核数"],
+  am_compute: ["computing, in all", "计算合计"],
+  am_fused_kernels: ["kernels, fused", "融合后的内核数"],
+  am_fused_compute: ["computing, fused", "融合后的计算"],
+  am_launch: ["one launch", "一次启动"],
+  am_compiling: ["compiling", "编译"],
+  am_eager: ["an eager step", "eager 一步"],
+  am_compiled: ["a compiled step", "编译后一步"],
+  am_steps: ["steps", "步数"],
+  am_variants_field: ["sizes", "尺寸个数"],
+  am_each: ["compiling one variant", "编译一个版本"],
+  am_static_step: ["its step", "它的一步"],
+  am_dynamic: ["compiling one for all", "编译一个通用版本"],
+  am_dynamic_step: ["its step, slower", "它的一步，较慢"],
+  am_breaks_field: ["breaks", "中断个数"],
+  am_crossing: ["one crossing", "一次穿越"],
+  am_iterations: ["iterations", "迭代次数"],
+  am_speedup: ["speed-up", "加速比"],
+  am_in_the_limit: ["/ {limit} in the limit", "/ 极限 {limit}"],
+  am_pays_at: ["steps until it pays", "步后划算"],
+  am_overtakes: ["steps until many variants lead", "步后多版本领先"],
+  am_run: ["lost in the whole run", "整轮共损失"],
+  am_an_iteration: ["/ {iteration} an iteration", "/ 每次迭代 {iteration}"],
+  am_balance: ["after {steps} steps", "{steps} 步之后"],
+  am_never: ["never", "永不"],
+  am_apart: ["apart", "分开"],
+  am_fused: ["fused", "融合"],
+  am_line_eager: ["eager", "eager"],
+  am_line_compiled: ["compiled", "编译后"],
+  am_line_static: ["a variant each", "各一个版本"],
+  am_line_dynamic: ["one for all", "通用版本"],
+  am_axis: ["steps", "步"],
+  am_python: ["Python", "Python"],
+  am_picture: ["{mode}: {formula}", "{mode}：{formula}"],
+  am_beyond: ["time beyond {step} a step", "超出每步 {step} 的时间"],
+  am_wait: ["The picture comes with your answer.", "作答之后出图。"],
+  am_split: [
+    "Measured: the totals. How they split into launches and computing is a model.",
+    "实测的是总时间；如何分成启动与计算，是模型。",
+  ],
+  am_launches_ask: [
+    "Ten kernels become two: 130 us become 80, 1.625×. What is the speed-up if a launch costs 20 us?",
+    "十个内核变成两个：130 us 变成 80 us，1.625×。如果一次启动要 20 us，加速比是多少？",
+  ],
+  am_launches_belief_0: [
+    "The speed-up is no property of the fusion: launches are part of both sums.",
+    "加速比不是融合本身的性质：两个总和里都有启动。",
+  ],
+  am_launches_belief_2: [
+    "Ten to two is the limit, when launching is all there is.",
+    "十比二是极限：只剩启动时才有。",
+  ],
+  am_launches_belief_3: [
+    "A launch that is four times as dear multiplies both sums, not the ratio.",
+    "启动贵四倍，变大的是两个总和，不是比值。",
+  ],
+  am_launches_say: [
+    "{before} become {after}: {speedup}. The dearer launches are, the nearer it comes to {limit}.",
+    "{before} 变成 {after}：{speedup}。启动越贵，越接近 {limit}。",
+  ],
+  am_launches_slower: [
+    "{before} become {after}: {speedup} slower. One large kernel may compute worse than many.",
+    "{before} 变成 {after}：慢了 {speedup}。一个大内核可能比许多小内核算得更差。",
+  ],
+  am_break_even_ask: [
+    "Compiling takes 12 s, a step 70 ms instead of 100 ms. Where are you after 100 steps?",
+    "编译用 12 s，一步从 100 ms 变成 70 ms。100 步之后如何？",
+  ],
+  am_break_even_belief_0: ["Compiling is not free: 12 s have to come in first.", "编译不是免费的：先要挣回 12 s。"],
+  am_break_even_belief_2: ["That is a rate. What you have is a sum.", "那是比率；到手的是总和。"],
+  am_break_even_belief_3: [
+    "Even is where 12 s are saved, 30 ms at a time.",
+    "每步省 30 ms，省满 12 s 才持平。",
+  ],
+  am_break_even_behind: [
+    "After {steps} steps you are {gap} behind; compiling has paid after {at}.",
+    "{steps} 步之后还差 {gap}；要到第 {at} 步才划算。",
+  ],
+  am_break_even_ahead: [
+    "Compiling has paid after {at} steps; after {steps} you are {gap} ahead.",
+    "第 {at} 步起划算；{steps} 步之后赚了 {gap}。",
+  ],
+  am_break_even_never: [
+    "The compiled step is not faster: compiling never pays. After {steps} steps you are {gap} behind.",
+    "编译后的一步并不更快：永远不划算。{steps} 步之后差 {gap}。",
+  ],
+  am_variants_ask: [
+    "Three sizes cost 3 × 4 s, one variant for all of them 6 s; its step takes 72 ms, not 70. " +
+      "After how many steps are the three ahead?",
+    "三种尺寸要 3 × 4 s，一个通用版本要 6 s；它一步 72 ms，而不是 70 ms。多少步之后，三个版本领先？",
+  ],
+  am_variants_belief_0: ["They begin 6 s behind.", "一开始就落后 6 s。"],
+  am_variants_belief_1: [
+    "6 s are won back 2 ms at a time, the difference of two steps.",
+    "6 s 要每步 2 ms 地追回，那是两种步长之差。",
+  ],
+  am_variants_belief_3: ["2 ms a step are little, and they add up.", "每步 2 ms 虽少，也会积累。"],
+  am_variants_behind: [
+    "{total} against {dynamic}: one for all is {gap} ahead after {steps} steps; from {at} on the " +
+      "many variants lead.",
+    "{total} 对 {dynamic}：{steps} 步之后通用版本领先 {gap}；从第 {at} 步起多个版本领先。",
+  ],
+  am_variants_ahead: [
+    "{total} against {dynamic}: the many variants lead from step {at} on, by {gap} after {steps}.",
+    "{total} 对 {dynamic}：第 {at} 步起多个版本领先，{steps} 步之后领先 {gap}。",
+  ],
+  am_variants_never: [
+    "{total} against {dynamic}, and its step is no slower: one for all is {gap} ahead after {steps}.",
+    "{total} 对 {dynamic}，而且它的一步不慢：{steps} 步之后通用版本领先 {gap}。",
+  ],
+  am_breaks_ask: [
+    "Four breaks cut a graph into five regions, and each crossing costs 20 us. What do they cost in " +
+      "a million iterations?",
+    "四个中断把图切成五个区域，每次穿越 20 us。一百万次迭代要付多少？",
+  ],
+  am_breaks_belief_0: ["80 us an iteration, a million times.", "每次迭代 80 us，乘以一百万。"],
+  am_breaks_belief_2: ["That is one of the four breaks.", "那只是四个中断之一。"],
+  am_breaks_say_one: [
+    "1 break, 2 regions: {iteration} an iteration, {run} in {iterations}.",
+    "1 个中断，2 个区域：每次迭代 {iteration}，{iterations} 次共 {run}。",
+  ],
+  am_breaks_none: [
+    "No break, one region: nothing is lost on the way.",
+    "没有中断，一个区域：路上没有损失。",
+  ],
+  am_breaks_say: [
+    "{breaks} breaks, {regions} regions: {iteration} an iteration, {run} in {iterations}.",
+    "{breaks} 个中断，{regions} 个区域：每次迭代 {iteration}，{iterations} 次共 {run}。",
+  ],
+};
