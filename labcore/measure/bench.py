@@ -47,7 +47,7 @@ def compare(options: argparse.Namespace, console: Console, threads: int) -> dict
     """The table with so many threads; the figures, by workload."""
     figures: dict[str, Any] = {}
     rows: list[list[str]] = []
-    workers = start_workers(threads, peers=not options.alone)
+    workers = start_workers(threads, options.clock, peers=not options.alone)
     if len(workers) == 1:
         console.print("Nobody to compare with: `make peers` installs torch, jax and numexpr.\n")
     for name, workload in workloads(options.small).items():
@@ -64,7 +64,7 @@ def compare(options: argparse.Namespace, console: Console, threads: int) -> dict
         figures[FIRST_CALL] = {"labcore": lab, "torch": torch}
         rows += first_call_rows(lab, torch)
     noun = "thread" if threads == 1 else "threads"
-    console.print(table(rows, f"the lab's time / its peers', float32, {threads} {noun}"))
+    console.print(table(rows, f"the lab's time / its peers', float32, {threads} {noun}, {options.clock} time"))
     if options.markdown:
         console.print(markdown(rows), soft_wrap=True)
     return figures
@@ -104,6 +104,10 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="make bench", description=__doc__)
     parser.add_argument("--only", default="", help="workloads whose name has this expression")
     parser.add_argument("--threads", type=int, nargs="+", default=[1], help="a table for each")
+    parser.add_argument(
+        "--clock", choices=["wall", "cpu"], default="wall",
+        help="cpu: each process's own time, for one thread on a machine that is busy",
+    )
     parser.add_argument("--rounds", type=int, default=11)
     parser.add_argument("--small", action="store_true", help="few numbers: tries the harness only")
     parser.add_argument("--alone", action="store_true", help="without the peers")
@@ -114,7 +118,8 @@ def main(arguments: list[str] | None = None) -> None:
     console = Console()
     console.width = max(console.width, 128)  # a table that is cut says nothing
     figures: dict[str, Any] = {
-        "date": date.today().isoformat(), "machine": machine(), "peers": versions(),
+        "date": date.today().isoformat(), "machine": machine(), "clock": options.clock,
+        "peers": versions(),
         "threads": {n: compare(options, console, n) for n in options.threads},
     }
     if options.compiler:

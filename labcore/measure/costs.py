@@ -36,9 +36,10 @@ ROUNDS = 7
 class Cost:
     """Times in seconds, memory in bytes. `first`: with nothing on disk; `from_disk`: a first call
     that finds its program there; `warm`: any later one. `peak`: the most memory that a call takes
-    beside its arguments, as Python's allocator counts it. `operators` were captured; eager mode runs
-    them one by one. `moved`: the bytes that the kernels have to read and write; `operations`: what
-    they compute, in scalar operations; `stream`: bytes a second that the machine moves at that size.
+    beside its arguments, as Python's allocator counts it. `operators` were captured, which eager
+    mode runs one by one. `moved`: the bytes that the kernels have to read and write; `operations`:
+    what they compute, scalar by scalar; `stream`: bytes a second that the machine moves at that
+    size.
     """
 
     function: str

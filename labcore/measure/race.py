@@ -25,10 +25,12 @@ LAB = "labcore compiled"
 class Worker:
     """A framework's process; `ask(workload)` asks it for one block of each of its candidates."""
 
-    def __init__(self, python: str | Path, framework: str, threads: int) -> None:
+    def __init__(
+        self, python: str | Path, framework: str, threads: int, clock: str = "wall"
+    ) -> None:
         self.framework = framework
         self.process = subprocess.Popen(
-            [str(python), "-m", "labcore.measure.worker", framework, str(threads)],
+            [str(python), "-m", "labcore.measure.worker", framework, str(threads), clock],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -76,14 +78,14 @@ def _pipes(process: subprocess.Popen) -> tuple[IO[str], IO[str]]:
     return process.stdin, process.stdout
 
 
-def start_workers(threads: int, peers: bool = True) -> list[Worker]:
+def start_workers(threads: int, clock: str = "wall", peers: bool = True) -> list[Worker]:
     """The lab's process first, then one for each peer that is installed."""
-    workers = [Worker(sys.executable, "labcore", threads)]
+    workers = [Worker(sys.executable, "labcore", threads, clock)]
     if peers and PEERS.exists():
         for framework in ("torch", "jax", "numexpr"):
             tried = subprocess.run([PEERS, "-c", f"import {framework}"], capture_output=True)
             if tried.returncode == 0:
-                workers.append(Worker(PEERS, framework, threads))
+                workers.append(Worker(PEERS, framework, threads, clock))
     return workers
 
 
