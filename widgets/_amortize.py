@@ -57,7 +57,7 @@ def measured(fn: Callable[..., Any], *args: Any) -> Figures:
 
 def _launches(found: Cost) -> dict[str, float]:
     before, after = found.operators, found.kernels + found.library
-    one = torch.ones(1)
+    one: Any = torch.ones(1)
     (eager,) = take_turns([lambda: one + one], 0.005)
     launch = min(eager, found.eager / before, found.warm / after)
     return {

@@ -64,7 +64,8 @@ def compare(options: argparse.Namespace, console: Console, threads: int) -> dict
         figures[FIRST_CALL] = {"labcore": lab, "torch": torch}
         rows += first_call_rows(lab, torch)
     noun = "thread" if threads == 1 else "threads"
-    console.print(table(rows, f"the lab's time / its peers', float32, {threads} {noun}, {options.clock} time"))
+    said = f"the lab's time / its peers', float32, {threads} {noun}, {options.clock} time"
+    console.print(table(rows, said))
     if options.markdown:
         console.print(markdown(rows), soft_wrap=True)
     return figures

@@ -7,12 +7,11 @@ import json
 import numpy as np
 import pytest
 
-import labcore as torch
 from labcore.measure import bench, race, startup, worker
 from labcore.measure.comparison import COLUMNS, HEADS, Cell, first_call_rows, markdown, row, table
 from labcore.measure.race import LAB, Raced
-from labcore.measure.words import NUMEXPR, jax_words, numpy_words
-from labcore.measure.workloads import Backward, Function, Training, Update, workloads
+from labcore.measure.words import numpy_words
+from labcore.measure.workloads import Function, Training, Update, workloads
 
 SMALL = workloads(small=True)
 
@@ -59,29 +58,6 @@ def test_numpy_has_words_for_the_functions() -> None:
     assert functions - have == {"gelu erf, 1M"}
     with pytest.raises(NotImplementedError):
         numpy_words().nn.functional.gelu(np.ones(3))
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_numexpr_computes_the_same(name) -> None:
-    numexpr = pytest.importorskip("numexpr")
-    numexpr.set_num_threads(1)
-    work = SMALL[name].work
-    calls = worker.numexpr_calls(name, work).calls
-    for call in calls.values():
-        eager = work.call(torch, lambda function: function)
-        assert close(worker.plain(call()), worker.plain(eager()))
-    assert bool(calls) == (name.rpartition(", ")[0] in NUMEXPR and type(work) is Function)
-
-
-@pytest.mark.parametrize("name", SMALL)
-def test_jax_computes_the_same(name) -> None:
-    jax = pytest.importorskip("jax")
-    work = SMALL[name].work
-    calls = worker.jax_calls(name, work).calls
-    for call in calls.values():
-        eager = work.call(torch, lambda function: function)
-        assert close(worker.plain(call()), worker.plain(eager()))
-    assert bool(calls) == isinstance(work, Backward | Function) and jax_words(jax)
 
 
 def test_the_processes_take_turns_and_answer() -> None:
