@@ -40,7 +40,10 @@ def test_jax(name) -> None:
     assert bool(calls) == isinstance(work, Function)
 
 
-@pytest.mark.parametrize("name", [n for n, each in SMALL.items() if isinstance(each.work, Function)])
+FUNCTIONS = [name for name, each in SMALL.items() if isinstance(each.work, Function)]
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_torch_eager(name) -> None:
     torch = pytest.importorskip("torch")
     work = SMALL[name].work
