@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from ..guards import kinds
 from .breaks import Break
 from .bytecode import V13
+from .classes import own_dictionary
 from .contents import apart, goes_over
-from .objects import own_dictionary
 from .variables import (
     DictVariable,
     ListVariable,

@@ -14,7 +14,7 @@ import abc
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, MappingProxyType
+from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType
 from typing import Any
 
 from ..guards import GuardBuilder, Source, kinds, source
@@ -208,3 +208,22 @@ def _answers_itself(meta: type) -> bool:
         static_entry(meta, "__getattribute__")[0] is not type
         or static_entry(meta, "__mro__")[0] is not type
     )
+
+
+def own_dictionary(value: Any) -> dict[str, Any] | None:
+    """A real object's own attributes; None when it has no dictionary. Attribute lookup does not ask
+    the methods of a subclass of dict that stands in for it."""
+    kind = type(static_entry(type(value), "__dict__")[1])
+    if kind not in (GetSetDescriptorType, MemberDescriptorType):
+        return None
+    own = object.__getattribute__(value, "__dict__")
+    return own if type(own) is dict else dict.copy(own)
+
+
+def is_unset(slot: MemberDescriptorType, owner: Any) -> bool:
+    """Has the object nothing in this slot? Whatever its class does about that is not run."""
+    try:
+        slot.__get__(owner)
+    except AttributeError:
+        return True
+    return False

@@ -14,11 +14,10 @@ from typing import Any
 from ..guards import GuardBuilder, Source, kinds
 from .bases import by_base
 from .breaks import Break, WouldRaise
-from .classes import has_slots
+from .classes import has_slots, own_dictionary
 from .effects import Effects
 from .keys import held, is_constant_key, key_text, key_variable
 from .numbers import Numbers, Varying, lifted
-from .objects import own_dictionary
 from .peeking import apart, goes_over, peek
 from .presence import Presence
 from .variables import (

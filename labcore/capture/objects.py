@@ -32,7 +32,7 @@ from ..guards.source import escape
 from ..tensor.replaced import Watched
 from .bases import EXACT
 from .breaks import Break, WouldRaise
-from .classes import Entry, has_dictionary, has_slots, static_entry
+from .classes import Entry, has_dictionary, has_slots, is_unset, own_dictionary, static_entry
 from .variables import (
     Call,
     Constant,
@@ -187,16 +187,6 @@ def own_attribute(
     return None
 
 
-def own_dictionary(value: Any) -> dict[str, Any] | None:
-    """A real object's own attributes; None when it has no dictionary. Attribute lookup does not ask
-    the methods of a subclass of dict that stands in for it."""
-    kind = type(static_entry(type(value), "__dict__")[1])
-    if kind not in (GetSetDescriptorType, MemberDescriptorType):
-        return None
-    own = object.__getattribute__(value, "__dict__")
-    return own if type(own) is dict else dict.copy(own)
-
-
 def bound(
     vm: Interpreter, owner: Instance, name: str, entry: Entry, hooked: bool = False
 ) -> Found:
@@ -304,15 +294,6 @@ def _slot(
         return vm.lazy(owner.source.attribute(name), value)
     where = Source(f"{owner.title}.{name}", f"{slot}.__get__({{}})", owner.source, True)
     return vm.lazy(where, value)
-
-
-def is_unset(slot: MemberDescriptorType, owner: Any) -> bool:
-    """Has the object nothing in this slot? Whatever its class does about that is not run."""
-    try:
-        slot.__get__(owner)
-    except AttributeError:
-        return True
-    return False
 
 
 def find_super(vm: Interpreter, owner: SuperVariable, name: str) -> Found:

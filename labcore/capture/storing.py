@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from ..guards.source import escape
 from .breaks import Break, WouldRaise
-from .classes import Classes, Entry, has_dictionary, is_fixed, static_entry
-from .objects import Instance, bound, dictionary, own_attribute, own_dictionary, special
+from .classes import Classes, Entry, has_dictionary, is_fixed, own_dictionary, static_entry
+from .objects import Instance, bound, dictionary, own_attribute, special
 from .variables import (
     Call,
     Constant,
