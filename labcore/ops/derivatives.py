@@ -20,7 +20,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any
 
 from ..graph import TensorMeta, same_shape
@@ -42,11 +41,12 @@ def derivative(name: str, **rules: Callable[..., Any]) -> None:
         "grad",
         "out",
         "out_meta",
-        *op.signature.parameters,
-        *(f"{p}_meta" for p in op.signature.parameters),
+        *op.parameters,
+        *(f"{p}_meta" for p in op.parameters),
     }
     for param, formula in rules.items():
-        named = tuple(signature(formula).parameters)
+        code = formula.__code__
+        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
         unknown = {param, *named} - known
         if unknown:
             raise ValueError(f"derivative of {name}: no parameter {sorted(unknown)}")

@@ -80,7 +80,13 @@ def _twin(functional: Op) -> Op:
             )
         return input
 
+    direct: frozenset[np.dtype] | None = None
+
     def kernel(input: ndarray, *args: Any, **kwargs: Any) -> ndarray:
+        nonlocal direct
+        if direct is None:  # found at the first call: for all operators it takes a while
+            kept = (t for t in functional.direct if _keeps_type(functional, arity, t))
+            direct = frozenset(kept)
         if (
             not kwargs
             and len(args) + 1 == arity
@@ -97,10 +103,9 @@ def _twin(functional: Op) -> Op:
         return input
 
     name = f"{functional.name}_"
-    meta.__signature__ = functional.signature  # type: ignore[attr-defined]
+    meta.__wrapped__ = functional.meta  # type: ignore[attr-defined]  # whose parameters it has
     ufunc, checked = functional.ufunc, naming(name, meta)
-    arity = 2 if "other" in functional.signature.parameters else 1
-    direct = frozenset(t for t in functional.direct if _keeps_type(functional, arity, t))
+    arity = 2 if "other" in functional.parameters else 1
     return register(name, "inplace", kernel, checked, functional=functional)
 
 

@@ -291,7 +291,7 @@ def _install() -> None:
     for sign, name in UNARY.items():
         setattr(Methods, f"__{sign}__", _unary(ops.OPS[name], f"__{sign}__"))
     for name, op in ops.OPS.items():
-        takes_tensor = next(iter(op.signature.parameters), "") == "input"
+        takes_tensor = op.parameters[:1] == ("input",)
         private = name.startswith("_") or name.endswith("_like") or name in ("slice", "copy")
         public = "Tensor" in op.homes and not private
         if takes_tensor and public and not hasattr(Methods, name):

@@ -8,7 +8,6 @@ that are there cost nothing, which a `__getattr__` of the class would change.
 
 from __future__ import annotations
 
-import difflib
 import functools
 from typing import Any
 
@@ -51,6 +50,8 @@ def text(owner: str, name: str, known: tuple[str, ...]) -> str:
 
 def near(name: str, known: tuple[str, ...]) -> list[str]:
     """The names that a reader may have meant."""
+    import difflib  # late: only a wrong name needs it
+
     inside = sorted((other for other in known if name in other), key=len) if len(name) > 2 else []
     alike = difflib.get_close_matches(name, known, FEW)
     return list(dict.fromkeys([*alike, *inside]))[:FEW]
