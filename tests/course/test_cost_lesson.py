@@ -72,7 +72,7 @@ def parameters_renamed(a, b):
         (renamed, other, PASSED),
         (renamed, parameters_renamed, PASSED),
         (same, other, "NO  keeps: is edited"),
-        (other, other, "it computes something else"),
+        (other, other, "It computes something else"),
         (renamed, same, "Names of variables, comments and lines are not in the key"),
         (..., other, "Not begun"),
         (renamed, 3, "a function"),

@@ -40,10 +40,9 @@ def test_jax(name) -> None:
     assert bool(calls) == isinstance(work, Function)
 
 
-FUNCTIONS = [name for name, each in SMALL.items() if isinstance(each.work, Function)]
-
-
-@pytest.mark.parametrize("name", FUNCTIONS)
+@pytest.mark.parametrize(
+    "name", [name for name, each in SMALL.items() if isinstance(each.work, Function)]
+)
 def test_torch_eager(name) -> None:
     torch = pytest.importorskip("torch")
     work = SMALL[name].work
