@@ -434,7 +434,7 @@ def in_loops(x, items, own, lengths, attributes, keeping, tags, pair, name, k, c
 
 @pytest.mark.parametrize("function", [read_all, change_all, in_loops], ids=lambda f: f.__name__)
 def test_from_outside(function):
-    in_use = ["side-effect-call", "generator", "unknown-call", "operation"]
+    in_use = ["side-effect-call", "generator", "operation"]
     breaks = in_use if function is in_loops else []
     both(function, everything, expected_breaks=breaks)
 

@@ -169,7 +169,7 @@ def generator_returned(x):
     return (x * i for i in range(2))
 
 
-@breaks("generator", "unknown-call")
+@breaks("generator", "generator")
 def generator_started_and_returned(x):
     g = _scaled([x, x + 1, x + 2], 2)
     first = next(g)
