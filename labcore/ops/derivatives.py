@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..graph import TensorMeta, same_shape
-from .op import OPS, Op
+from .op import OPS, Op, parameter_names
 
 
 @dataclass(frozen=True)
@@ -45,8 +45,7 @@ def derivative(name: str, **rules: Callable[..., Any]) -> None:
         *(f"{p}_meta" for p in op.parameters),
     }
     for param, formula in rules.items():
-        code = formula.__code__
-        named = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+        named = parameter_names(formula)
         unknown = {param, *named} - known
         if unknown:
             raise ValueError(f"derivative of {name}: no parameter {sorted(unknown)}")

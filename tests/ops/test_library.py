@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 
@@ -126,3 +128,42 @@ def test_it_sees_no_values():
 
     with pytest.raises(TypeError, match=r"sees shapes and types, no values: use torch\.where"):
         branching(torch.ones(3))
+
+
+def _rule(scale, grad, x):
+    return grad * scale * torch.sigmoid(x)
+
+
+class Rule:
+    def __call__(self, grad, x):
+        return grad * 2.0 * torch.sigmoid(x)
+
+
+def _wrapped(function):
+    @functools.wraps(function)
+    def called(*args, **kwargs):
+        return function(*args, **kwargs) * 2.0
+
+    return called
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        functools.partial(_rule, 2.0),
+        Rule(),
+        Rule().__call__,
+        _wrapped(lambda grad, x: grad * torch.sigmoid(x)),
+    ],
+    ids=["partial", "object", "method", "wrapped"],
+)
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+def test_a_derivative_is_whatever_can_be_called(rule, backend):
+    @library.operator
+    def smooth(x):
+        return torch.log1p(torch.exp(x))
+
+    library.derivative(smooth, x=rule)
+    x = torch.tensor([-1.0, 0.0, 2.0], requires_grad=True)
+    torch.compile(lambda x: smooth(x), backend=backend)(x).sum().backward()
+    assert torch.allclose(x.grad, 2.0 * torch.sigmoid(x.detach()))
