@@ -14,7 +14,7 @@ import os
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .. import devices, trace
@@ -45,6 +45,8 @@ def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT)
     """Compile a graph for the device of its inputs. `phase` is "inference", "forward" or
     "backward". Raises RuntimeError when they lie on several."""
     on_card = _is_on_card(gm.graph)
+    if on_card:  # its blocks end when they like: none of them knows of the last row
+        options = replace(options, endings=False)
     schedule = fuse_graph(gm.graph, phase, options, gm.overwritten)
     if on_card:
         from .cuda.program import compile_schedule as compile_for_card

@@ -11,7 +11,10 @@ Inductor prints scalar C++ only where it cannot print vectors, and has no form f
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .. import dtypes
+from ..fusion.deps import Node
 from ..fusion.handlers import Name
 from ..fusion.ir import Expr, product, using
 from ..fusion.nest import Nest, Pass
@@ -36,7 +39,6 @@ class _PlainPrinter(KernelPrinter):
         cut = len(nest.outer)
         self.outer, self.inner = axes[:cut], axes[cut:]
         super().__init__(nest, [var for var, _ in self.inner])
-        self.part = ""
         self.before, self.inside, self.after = list[Line](), list[Line](), list[Line]()
 
     # ---- what the loop bodies say ----
@@ -46,7 +48,7 @@ class _PlainPrinter(KernelPrinter):
 
     def store(self, buffer: str, at: Expr, value: Name) -> None:
         if self.nest.homes[buffer] in ("memory", "row"):
-            self.put(self.part != "row", f"{self._cell(buffer, at)} = {value}")
+            self.put(self.part not in ("row", "last"), f"{self._cell(buffer, at)} = {value}")
         self.held[buffer, at] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
@@ -54,11 +56,12 @@ class _PlainPrinter(KernelPrinter):
         wide = accumulator(kind, value.dtype)
         more = self.to_dtype(value, wide)
         if self.part != "rowred":
-            cell = self._total_cell(buffer, at, wide)
-            old = f"bool({cell})" if wide is dtypes.bool else cell
-            self.put(True, f"{cell} = {spelling.combine(kind, old, more, wide, in_order=True)}")
+            fold = self.part == "fold"
+            cell = self._local_name(buffer) if fold else self._total_cell(buffer, at, wide)
+            old = f"bool({cell})" if wide is dtypes.bool and not fold else cell
+            self.put(not fold, f"{cell} = {spelling.combine(kind, old, more, wide, in_order=True)}")
             return
-        total = Name(self._name(f"{buffer}_total"), wide)
+        total = Name(self._local_name(f"{buffer}_total"), wide)
         self.before.append((f"{total} = {_start(kind, wide)}", note_now()))
         self.put(True, f"{total} = {spelling.combine(kind, total, more, wide, in_order=True)}")
         done = total
@@ -74,7 +77,7 @@ class _PlainPrinter(KernelPrinter):
         wide = accumulator(kind, value.dtype)
         more = self.to_dtype(value, wide)
         if self.part == "rowscan":
-            total = self._name(f"{buffer}_total")
+            total = self._local_name(f"{buffer}_total")
             self.before.append((f"{total} = {_start(kind, wide)}", note_now()))
         else:
             total = self._total_cell(buffer, at, wide)
@@ -112,9 +115,9 @@ class _PlainPrinter(KernelPrinter):
         return f"{self.names[self.nest.storage(buffer)]}[{self.spell_offset(at)}]"
 
     def _total_cell(self, buffer: str, at: Expr, dtype: dtypes.dtype) -> str:
-        """Where a column adds up: in the output, or nearby when it does so in a wider type, and
-        where a scan down the columns is."""
-        if dtype is self.buffers[buffer].dtype and self.part != "colscan":
+        """Where a column adds up: in the output or nearby, and where a scan down the columns is."""
+        node = self.nest.group.made[buffer]
+        if not node.is_scan and not self.nest.adds_up_apart(node):
             return self._cell(buffer, at)
         totals = self._scratch(f"{buffer}_total", dtype)
         return f"{totals}[{self.spell_offset(self._column())}]"
@@ -130,37 +133,44 @@ class _PlainPrinter(KernelPrinter):
     def print(self, name: str) -> Kernel:
         with using(self):
             rows = [line for part in self.nest.passes for line in self._pass(part)]
-        starts, ends = self._columns()
+            ends = self._end("colred", "column", self._column_total)
+            last = self._end("fold", "last", lambda n, at: self._local_name(n.name))
         batch = self.nest.group.batch
-        lines = [*starts, *self._loops(self.outer[batch:], rows), *ends]
-        return self.kernel(name, self._loops(self.outer[:batch], lines))
+        lines = [*self._starts(), *self._loops(self.outer[batch:], rows), *ends]
+        starts = [(f"{self._local_name(n.name)} = {_start_of(n)}", note_of(n))
+                  for n, _ in self.over_rows("fold")]
+        return self.kernel(name, [*starts, *self._loops(self.outer[:batch], lines), *last])
 
     def _pass(self, part: Pass) -> list[Line]:
         self.before, self.inside, self.after = [], [], []
         self.finished: dict[tuple[str, Expr], Name] = {}
         for node in (*part.before, *part.inside):
-            self.part = self.nest.parts[node]
-            node.loops.run(node.loops.vars)
+            self.run(node)
         self.next_pass()
         self.held.update(self.finished)
         return [*self.before, *self._loops(self.inner, self.inside), *self.after]
 
-    def _columns(self) -> tuple[list[Line], list[Line]]:
-        """What stands before and after the rows: totals of columns begin, and are complete."""
-        starts, ends = list[Line](), list[Line]()
-        for node in self.nest.nodes:
-            self.part = self.nest.parts[node]
-            if self.part not in ("colred", "colscan"):
-                continue
-            kind, dtype, (at,) = node.loops.kind, node.out.dtype, node.stores[node.name]
-            wide = accumulator(kind, dtype)
-            cell, note = self._total_cell(node.name, at, wide), note_of(node)
-            starts += self._loops(self.inner, [(f"{cell} = {_start(kind, wide)}", note)])
-            if self.part == "colred" and wide is not dtype:
-                done = f"{self._cell(node.name, at)} = {spelling.cast(cell, wide, dtype)}"
-                ends += self._loops(self.inner, [(done, note)])
-        return starts, ends
+    def _starts(self) -> list[Line]:
+        """Totals of columns begin before the rows."""
+        starts = list[Line]()
+        for node, at in (*self.over_rows("colred"), *self.over_rows("colscan")):
+            wide = accumulator(node.loops.kind, node.out.dtype)
+            cell = self._total_cell(node.name, at, wide)
+            starts += self._loops(self.inner, [(f"{cell} = {_start_of(node)}", note_of(node))])
+        return starts
+
+    def _column_total(self, node: Node, at: Expr) -> str:
+        return self._total_cell(node.name, at, accumulator(node.loops.kind, node.out.dtype))
+
+    def _end(self, made: str, part: str, total: Callable[[Node, Expr], str]) -> list[Line]:
+        self.before, self.inside = [], []
+        self.end(made, part, total)
+        return [*self.before, *self._loops(self.inner, self.inside)]
 
 
 def _start(kind: str, dtype: dtypes.dtype) -> str:
     return spelling.constant(identity(kind, dtype), dtype)
+
+
+def _start_of(node: Node) -> str:
+    return _start(node.loops.kind, accumulator(node.loops.kind, node.out.dtype))

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import keyword
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from .. import dtypes
@@ -20,6 +20,7 @@ from ..fusion.deps import Node
 from ..fusion.handlers import Name, Printer
 from ..fusion.ir import LAST, Asked, Expr, is_index, is_place, ops
 from ..fusion.nest import Nest
+from ..fusion.primitives import accumulator
 from ..graph import Node as GraphNode, signature
 from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
@@ -27,7 +28,7 @@ from .ranges import BEGIN, END, SHARED
 from .sharing import ALONE, Sharing
 
 WORDS = {name for name in vars(kernel_math) if not name.startswith("_")}
-RESERVED = {"range", "bool", "abs", "not", BEGIN, END, *WORDS}
+RESERVED = {"range", "min", "bool", "abs", "not", BEGIN, END, *WORDS}
 NAME_LENGTH = 60
 NOTE_LENGTH = 48
 
@@ -93,25 +94,34 @@ def unique_name(wanted: str, taken: Iterable[str]) -> str:
 
 
 class KernelPrinter(Printer):
-    """A printer whose text is a kernel. `names` has what storages and locals are called in it;
-    `sharing` the loop that threads may share."""
+    """A printer whose text is a kernel. `names` and `locals` have what storages and accumulators
+    are called in it; `rename` what became of loops that are part of others; `sharing` the loop that
+    threads may share; `part` is that of the node that is being printed."""
 
     sharing = ALONE
+    reserved = RESERVED
 
     def __init__(self, nest: Nest, inner: Iterable[str]) -> None:
         super().__init__(nest.buffers_by_name, inner)
-        self.nest = nest
+        self.nest, self.part = nest, ""
+        self.rename: Mapping[str, Expr] = {}
         self.names: dict[str, str] = {}
+        self.locals: dict[str, str] = {}
         self.parameters = {
             s: Parameter(self._name(s), self.buffers[s].dtype, s) for s in nest.arguments
         }
 
-    def _name(self, wanted: str) -> str:
-        """A name of its own for a storage, a row of scratch or an accumulator."""
-        if wanted not in self.names:
-            name = unique_name(wanted, {*RESERVED, *self.names.values()})
-            self.names[wanted] = name
-        return self.names[wanted]
+    def _name(self, wanted: str, known: dict[str, str] | None = None) -> str:
+        """A name of its own for a storage, a number or a row of scratch."""
+        known = self.names if known is None else known
+        if wanted not in known:
+            taken = {*self.reserved, *self.names.values(), *self.locals.values()}
+            known[wanted] = unique_name(wanted, taken)
+        return known[wanted]
+
+    def _local_name(self, wanted: str) -> str:
+        """A name of its own for an accumulator, whatever the user's tensors are called."""
+        return self._name(wanted, self.locals)
 
     def spell(self, name: str, args: tuple[Name, ...], dtype: dtypes.dtype) -> str:
         return spelling.spell(name, args, args[-1].dtype)
@@ -159,6 +169,48 @@ class KernelPrinter(Printer):
         if name not in self.parameters:
             self.parameters[name] = Parameter(self._name(name), dtype, name, self.nest.columns)
         return self.parameters[name].name
+
+    def run(self, node: Node) -> None:
+        self.part = self.nest.parts[node]
+        node.loops.run([v.subs(self.rename) for v in self.nest.group.variables(node)])
+
+    def over_rows(self, part: str) -> list[tuple[Node, Expr]]:
+        """The reductions of a part, and where the result of each lies."""
+        found = [n for n in self.nest.nodes if self.nest.parts[n] == part]
+        return [(n, at.subs(self.rename)) for n in found for at in n.stores[n.name]]
+
+    def end(self, made: str, part: str, total: Callable[[Node, Expr], str]) -> None:
+        """Statements on what is complete once the last row is done, which lies in its `total`, and
+        the nodes of `part`, which work on it."""
+        self.begin_end({})
+        for node, at in self.over_rows(made):
+            self._complete(node, at, total(node, at))
+        for node in self.nest.ends:
+            if self.nest.parts[node] == part:
+                self.run(node)
+
+    def _complete(self, node: Node, at: Expr, total: str) -> None:
+        """A total in the result's type; stored, where it leaves the nest and is not there yet."""
+        dtype, column = node.out.dtype, self.nest.parts[node] == "colred"
+        wide = accumulator(node.loops.kind, dtype)
+        text = total if wide is dtype else spelling.cast(total, wide, dtype)
+        if dtype is dtypes.bool and column:
+            text = f"bool({text})"
+        stored = self.nest.homes[node.name] == "memory"
+        with ops.one_run(node.name), ops.source(node.loops.origin[-1]):
+            if self.nest.read_at_end(node):
+                text = self.held[node.name, at] = self.variable(text, dtype, column)
+            if stored and (not column or self.nest.adds_up_apart(node)):
+                self.put(column, f"{self._cell(node.name, at)} = {text}")
+
+    def variable(self, text: str, dtype: dtypes.dtype, varies: bool = True) -> Name:
+        """A new variable, of the inner loop or around it."""
+        name = Name(f"{self.prefix}{self.count}", dtype)
+        self.count += 1
+        if varies:
+            self.varying.add(name)
+        self.put(varies, f"{name} = {text}")
+        return name
 
     def kernel(self, name: str, lines: list[Line]) -> Kernel:
         """The function with these statements."""

@@ -70,8 +70,9 @@ def _work(node: ast.AST, numbers: Set[str]) -> Expr:
     total = Expr()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
-            inside = _work(child, numbers)
-            total += _turns(child.iter, numbers) * (inside if inside.terms else _weight(child))
+            inside = _work(child, numbers | {ast.unparse(child.target)})
+            turns = Expr.of(1) if _cuts(child) else _turns(child.iter, numbers)
+            total += turns * (inside if inside.terms else _weight(child))
     return total
 
 
@@ -81,8 +82,22 @@ def _weight(loop: ast.For) -> int:
     return 1 + AS_MUCH * sum(isinstance(name, ast.Name) and name.id in DEAR for name in called)
 
 
+def _cuts(loop: ast.For) -> bool:
+    """Does it go over the blocks of a loop, whose turns are counted all together?"""
+    return any(_end_of_all(inner.iter) for inner in loop.body if isinstance(inner, ast.For))
+
+
+def _end_of_all(head: ast.expr) -> ast.expr | None:
+    """n of `range(1024 * block, min(1024 * block + 1024, n))`."""
+    stop = head.args[-1] if isinstance(head, ast.Call) else None
+    return stop.args[1] if isinstance(stop, ast.Call) and _says(stop, "min") else None
+
+
 def _turns(head: ast.Call, numbers: Set[str]) -> Expr:
     """Of a loop; one of unknown length counts as a long one."""
+    end = _end_of_all(head)
+    if end is not None:
+        return _bound(end, numbers)
     try:
         *start, stop = [_bound(bound, numbers) for bound in head.args[:2]]
     except ValueError:

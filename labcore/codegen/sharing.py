@@ -20,7 +20,7 @@ from ..runtime.threads import LEAST
 from .ranges import SHARED, loops_of
 
 ROWS = {"each", "row", "rowred", "rowscan"}
-COLUMNS = {"each", "colred", "colscan"}
+COLUMNS = {"each", "colred", "colscan", "column"}
 MANY = 64  # turns that are enough for any number of threads; and a cache line has several columns
 
 
@@ -81,7 +81,7 @@ def _if_apart(nest: Nest, variable: str, rule: str) -> Sharing:
     used: dict[str, set[Expr]] = {}
     for node in nest.nodes:
         for buffer, offsets in (*node.loads.items(), *node.stores.items()):
-            at = {offset.subs(nest.rename) for offset in offsets}
+            at = {nest.group.placed(node, offset).subs(nest.rename) for offset in offsets}
             used.setdefault(nest.storage(buffer), set()).update(at)
     for node in nest.nodes:
         at = used[nest.storage(node.name)]

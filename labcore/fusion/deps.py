@@ -1,16 +1,8 @@
-"""Dependencies between steps, and the parts that loops play in a shared nest.
+"""Dependencies between steps, and groups of those that share a nest.
 
 In: the steps of a `Program`.  Out: `Node`s with their accesses, for each those that it must follow,
-and `Group`s of nodes. A group iterates over  outer x inner. A node takes one of these parts in it:
-
-    each     pointwise over outer x inner                    runs inside the inner loop
-    rowred   reduces inner, keeps outer   (sum over -1)      adds up in the inner loop
-    row      pointwise over outer                            runs between inner loops
-    colred   reduces outer, keeps inner   (sum over 0)       adds up across the whole nest
-    rowscan  runs along inner             (cumsum over -1)   hands on its total in the inner loop
-    colscan  runs along outer             (cumsum over 0)    hands on a row of totals
-
-Columns may lie in a batch: then they begin anew in each turn of the first of the outer loops.
+and `Group`s of nodes. A group iterates over  outer x inner, and a node takes one of the parts in it
+that `parts.py` names.
 A full reduction is a rowred of one row: outer is (). A flat group (pointwise nodes only, inner is
 None) has not chosen a split and may still join a group that has.
 Invariant: accesses are compared by name and offset, both canonical, so equal means equal; within
@@ -24,8 +16,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from .handlers import Reads
-from .ir import Buffer, Expr, Loops, index, product, using
+from .ir import Buffer, Expr, Loops, index, product
+from .parts import ENDS, OVER_ROWS, batch_of, parts_in
 from .program import Extern, Program
 
 Sizes = tuple[Expr, ...]
@@ -90,16 +82,19 @@ class Node:
             self.stores = {step.out.name: set()}
             self.reads = frozenset(accesses.whole(operand.buffer) for operand in step.operands)
             self.writes = accesses.whole(step.out)
+        loops = step if isinstance(step, Loops) else None
+        self.is_reduction = loops is not None and loops.is_reduction
+        self.is_scan = loops is not None and loops.is_scan
+        # What decides which part it may take.
+        self.form = (self.sizes, self.is_scan, loops and loops.kept, loops and loops.along)
         self.draws = isinstance(step, Extern) and step.op.kind == "random"
         self.read_storage = {buffers[b].storage for b in self.loads}
         self.write_storage = step.out.storage
 
     def _read(self, loops: Loops) -> None:
         self.sizes = loops.sizes
-        with using(Reads()) as reads:
-            loops.run(loops.vars)
-        self.indices = reads.indices
-        for table, found in ((self.loads, reads.loads), (self.stores, reads.stores)):
+        self.indices = loops.reads.indices
+        for table, found in ((self.loads, loops.reads.loads), (self.stores, loops.reads.stores)):
             for buffer, at in found:
                 table.setdefault(buffer, set()).add(at)
 
@@ -120,15 +115,11 @@ class Node:
         return self.step.title or self.out.name
 
     @property
-    def is_reduction(self) -> bool:
-        return isinstance(self.step, Loops) and self.step.is_reduction
-
-    @property
     def offsets(self) -> Iterable[Expr]:
         """Every offset this node reads or writes."""
         return (at for table in (self.loads, self.stores) for ats in table.values() for at in ats)
 
-    @property
+    @cached_property
     def split(self) -> tuple[Sizes, Sizes] | None:
         """The (outer, inner) a reduction or a scan demands; None for a pointwise node."""
         if not self.is_reduction and not self.is_scan:
@@ -142,7 +133,7 @@ class Node:
             cut = max(k for k in range(n) if k not in kept) + 1
         return self.sizes[:cut], self.sizes[cut:]
 
-    @property
+    @cached_property
     def batch(self) -> int | None:
         """How many outer loops the columns that a node fills are complete in each turn of; None for
         a node that fills none."""
@@ -154,24 +145,21 @@ class Node:
         return next(k for k in range(len(kept)) if kept[k] != k)
 
     def part(self, outer: Sizes, inner: Sizes) -> str | None:
-        """The part this node takes in a nest over outer x inner, or None if it does not fit."""
+        """The part this node takes in a nest over outer x inner, or None if it does not fit; what
+        it takes for what it reads, `parts_in` knows."""
         if self.is_scan:
             if self.split != (outer, inner):
                 return None
             return "colscan" if self._scans_columns else "rowscan"
         if not self.is_reduction:
             return "each" if self.sizes == outer + inner else "row" if self.sizes == outer else None
-        if self.sizes != outer + inner:
-            return None
         kept, cut = self.loops.kept, len(outer)
+        if self.sizes != outer + inner:
+            return "fold" if self.sizes == outer and not kept else None
         if kept == tuple(range(cut)):
             return "rowred"
         columns = (*range(self.batch or 0), *range(cut, len(self.sizes)))
         return "colred" if kept == columns else None
-
-    @property
-    def is_scan(self) -> bool:
-        return isinstance(self.step, Loops) and self.step.is_scan
 
     @property
     def _scans_columns(self) -> bool:
@@ -205,7 +193,9 @@ class Group:
 
     def __post_init__(self) -> None:
         if not self.parts and self.extern is None:
-            self.parts = {n: self._part(n) for n in self.nodes}
+            found = parts_in(self.nodes, self.outer, self.inner)
+            assert found is not None, f"{self.names} do not fit into one nest"
+            self.parts = found
 
     @staticmethod
     def of(node: Node) -> Group:
@@ -251,36 +241,72 @@ class Group:
     def names(self) -> str:
         return "+".join(n.title for n in self.nodes)
 
-    @property
+    @cached_property
+    def over_rows(self) -> set[str]:
+        """The buffers that are complete once the last row is done."""
+        return {n.name for n, part in self.parts.items() if part in OVER_ROWS or part in ENDS}
+
+    @cached_property
+    def forms(self) -> dict[tuple, Node]:
+        """The nodes, one of each form."""
+        return {n.form: n for n in self.nodes}
+
+    @cached_property
     def batch(self) -> int:
         """How many of the outer loops begin anew with empty columns."""
-        return next((n.batch for n in self.nodes if n.batch is not None), 0)
+        return batch_of(self.forms.values())
 
     @property
     def space(self) -> Sizes:
         return self.outer + (self.inner or ())
 
-    def _part(self, node: Node) -> str:
-        if self.inner is None:
-            return "each"
-        part = node.part(self.outer, self.inner)
-        assert part is not None, f"{node} does not fit into {self.names}"
-        return part
+    def variables(self, node: Node) -> list[Expr]:
+        """The nest's loop variables that a node's own are."""
+        places = list(range(len(node.sizes)))
+        if self.parts[node] == "column":
+            skipped = len(self.outer) - self.batch
+            places = [k if k < self.batch else k + skipped for k in places]
+        return [index(k) for k in places]
+
+    def placed(self, node: Node, at: Expr) -> Expr:
+        """An offset of a node in the variables of the nest."""
+        if self.parts[node] != "column":
+            return at
+        return at.subs({f"i{k}": v for k, v in enumerate(self.variables(node))})
 
     def __str__(self) -> str:
         return self.names
 
 
-def unify(a: Group, b: Group) -> tuple[Sizes, Sizes | None] | None:
-    """The (outer, inner) that both fit in, or None."""
+def unify(a: Group, b: Group, endings: bool = True) -> tuple[Sizes, Sizes | None] | None:
+    """The (outer, inner) that both fit in, or None. `endings`: also as what takes in the results of
+    rows, or runs once the last one is done."""
     if a.inner is None and b.inner is None:
         return (a.outer, None) if a.outer == b.outer else None
-    if len({n.batch for n in a.nodes + b.nodes} - {None}) > 1:
+    forms = (*a.forms.values(), *b.forms.values())
+    if len({n.batch for n in forms} - {None}) > 1:
         return None
     for x, y in ((a, b), (b, a)):
-        if x.inner is not None and all(n.part(x.outer, x.inner) for n in y.nodes):
+        if x.inner is not None and _fits(x, y, endings):
             return x.outer, x.inner
     return None
+
+
+def _fits(x: Group, y: Group, endings: bool) -> bool:
+    """Can y's nodes take parts in the nest of x?"""
+    assert x.inner is not None
+    columns = x.outer[:x.batch or y.batch] + x.inner
+    alone = {form: node.part(x.outer, x.inner) for form, node in y.forms.items()}
+    for form, part in alone.items():
+        node = y.forms[form]
+        if part is None and (node.split is not None or node.sizes not in ((), columns)):
+            return False
+    apart = y.over_rows.isdisjoint(x.readers) and x.over_rows.isdisjoint(y.readers)
+    if apart and {None, "fold"}.isdisjoint(alone.values()):
+        return True
+    nodes = sorted(x.nodes + y.nodes, key=lambda n: n.order)
+    parts = parts_in(nodes, x.outer, x.inner)
+    return parts is not None and (endings or {"fold", *ENDS}.isdisjoint(parts.values()))
 
 
 def nodes_of(program: Program) -> list[Node]:

@@ -11,8 +11,7 @@ from collections.abc import Mapping
 
 from .. import trace
 from ..graph import Graph, verify
-from .handlers import Reads
-from .ir import Buffer, Loops, using
+from .ir import Buffer, Loops
 from .lowering import lower
 from .options import DEFAULT, FusionOptions
 from .program import Extern, Program
@@ -53,9 +52,7 @@ def _may_raise(step: Loops | Extern) -> bool:
     """An operator call may; loops do where they meet an index that does not exist."""
     if isinstance(step, Extern):
         return True
-    with using(Reads()) as reads:
-        step.run(step.vars)
-    return bool(reads.places)
+    return bool(step.reads.places)
 
 
 def summary(before: Schedule, after: Schedule) -> str:

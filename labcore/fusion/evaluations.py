@@ -10,6 +10,7 @@ from __future__ import annotations
 from .handlers import Name, Printer
 from .ir import Expr, using
 from .nest import Nest
+from .parts import ENDS
 from .primitives import PRIMITIVES
 from .scheduler import Schedule
 
@@ -44,13 +45,23 @@ class _Counting(Printer):
                 self.next_pass()
                 for buffer, at in reduced:  # complete, and the same all along the row
                     self.held[buffer, at] = Name(buffer, self.buffers[buffer].dtype)
+            for part in ENDS:
+                self._end(part)
         return self.found
+
+    def _end(self, part: str) -> None:
+        """What is computed once the last row is done."""
+        self.begin_end(self.nest.completed)
+        for node in self.nest.ends:
+            self.part = self.nest.parts[node]
+            if self.part == part:
+                self.nest.run(node)
 
     def op(self, name: str, *args: Name) -> Name:
         known = len(self.memo)
         made = super().op(name, *args)
         if PRIMITIVES[name].heavy and len(self.memo) > known:
-            turns = self.nest.rows * (self.nest.columns if made in self.varying else 1)
+            turns = self.nest.turns(self.part, made in self.varying)
             self.found[name] = self.found.get(name, Expr()) + turns
         return made
 

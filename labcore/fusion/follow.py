@@ -18,6 +18,7 @@ from .deps import Node
 from .handlers import Handler
 from .ir import Expr, ops, using
 from .nest import Nest
+from .parts import ENDS
 
 Tell = Callable[[Handler, str, tuple[Any, ...], Any], None]
 
@@ -96,7 +97,8 @@ class Question:
 
 @dataclass
 class Body:
-    """One node's body in its nest: in which pass, and "before" or "inside" its inner loop."""
+    """One node's body in its nest: in which pass, and "before" or "inside" its inner loop; or
+    after the last row, and then the part that it plays."""
 
     node: Node
     number: int
@@ -157,6 +159,11 @@ def questions(nest: Nest) -> list[Body]:
             for level, nodes in (("before", step.before), ("inside", step.inside)):
                 for node in nodes:
                     bodies.append(Body(node, number, level))
+                    nest.run(node)
+        for part in ENDS:
+            for node in nest.ends:
+                if nest.parts[node] == part:
+                    bodies.append(Body(node, len(nest.passes), part))
                     nest.run(node)
     return bodies
 

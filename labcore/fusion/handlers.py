@@ -16,7 +16,7 @@ from typing import Any
 from .. import dtypes
 from ..shapes import SymNumber
 from .ir import Buffer, Expr
-from .primitives import PRIMITIVES
+from .primitives import DIVISIONS, PRIMITIVES
 
 
 class Handler:
@@ -86,11 +86,14 @@ class Reads(Quiet):
         self.places: dict[str, Expr] = {}  # the sizes that they must be below
         self.ops = 0
         self.heavy: list[str] = []
+        self.divisions: list[str] = []
 
     def op(self, name: str, *args: Any) -> None:
         self.ops += 1
         if PRIMITIVES[name].heavy:
             self.heavy.append(name)
+        elif name in DIVISIONS:
+            self.divisions.append(name)
 
     def index(self, expr: Expr, dtype: dtypes.dtype) -> None:
         self.indices.append(expr)
@@ -239,6 +242,14 @@ class Printer(Handler):
         """Forget what lived in the inner loop that just ended."""
         self.memo = {k: v for k, v in self.memo.items() if v not in self.varying}
         self.held = {k: v for k, v in self.held.items() if v not in self.varying}
+
+    def begin_end(self, completed: Mapping[tuple[str, Expr], bool]) -> None:
+        """The last row is done: of all that was in hand, only the results of all rows are."""
+        self.memo, self.held = {}, {}
+        for (buffer, at), varies in completed.items():
+            self.held[buffer, at] = name = Name(buffer, self.buffers[buffer].dtype)
+            if varies:
+                self.varying.add(name)
 
     def dtype_of(self, name: str, args: Iterable[Name]) -> dtypes.dtype:
         """What a primitive makes of its arguments."""

@@ -10,7 +10,6 @@ float32 is rounded after every step, and sums, which add up in a wider type, onc
 """
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -20,58 +19,17 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import SymNumber, Values
+from .cells import Memory, Number, rounded
 from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
 from .nest import Nest
+from .parts import OVER_ROWS
 from .primitives import PRIMITIVES, REDUCTIONS, SCANS, accumulator, addition, identity
 from .program import Extern, Operand
 from .scheduler import Schedule
 
-
-@dataclass(frozen=True)
-class Number:
-    """A Python number that knows its dtype; `varies`: it changes along the inner loop."""
-
-    value: Any
-    dtype: dtypes.dtype
-    varies: bool
-
-
-def rounded(value: Any, dtype: dtypes.dtype) -> Any:
-    """The nearest number of that type; integers wrap round. A float that is no such integer becomes
-    the lowest one, as x86 processors have it, and with them numpy, PyTorch and compiled kernels.
-    """
-    if dtype is dtypes.float32:
-        return ctypes.c_float(value).value
-    if dtype is dtypes.float64:
-        return float(value)
-    if dtype is dtypes.bool:
-        return bool(value)
-    half = 2 ** (8 * dtype.itemsize - 1)
-    if isinstance(value, float):
-        return int(value) if -half - 1 < value < half else -half
-    return (value + half) % (2 * half) - half
-
-
-class Memory(list):
-    """One storage. `reads` and `writes` count accesses of single elements."""
-
-    def __init__(self, cells: Sequence[Any]) -> None:
-        super().__init__(cells)
-        self.reads = self.writes = 0
-
-    def __getitem__(self, at: Any) -> Any:
-        self.reads += 1
-        return super().__getitem__(at)
-
-    def __setitem__(self, at: Any, value: Any) -> None:
-        self.writes += 1
-        super().__setitem__(at, value)
-
-    def quietly(self, at: int, value: Any) -> None:
-        """Write without counting: initial values, and results of extern steps."""
-        super().__setitem__(at, value)
+Loop = tuple[str, Expr]  # a variable, and how many turns
 
 
 class Interpreter(Handler):
@@ -87,6 +45,7 @@ class Interpreter(Handler):
         self.nest, self.memory = nest, memory
         self.env: dict[str, Any] = Values(numbers or {})
         self.in_hand: dict[tuple[str, Expr], Number] = {}
+        self.folded: dict[str, Any] = {}  # what the rows so far add up to
         self.totals: dict[tuple, Any] = {}  # of scans: by buffer, for columns also by their loops
         self.moving: set[str] = set()  # places that change along the inner loop
         self.row: dict[str, dict[int, Any]] = {}  # what one pass leaves for a later one
@@ -157,7 +116,9 @@ class Interpreter(Handler):
     def reduce(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
         """Row results accumulate in hand, column results in memory; rounded when complete."""
         combine = PRIMITIVES[REDUCTIONS[kind]].fn
-        if self.part == "rowred":
+        if self.part == "fold":
+            self.folded[buffer] = combine(self.folded[buffer], value.value)
+        elif self.part == "rowred":
             old = self.in_hand[buffer, at]
             self.in_hand[buffer, at] = Number(combine(old.value, value.value), old.dtype, False)
         else:
@@ -196,27 +157,67 @@ class Interpreter(Handler):
             if self.nest.parts[node] == "colscan":
                 totals = self.nest.batches * self.nest.columns
                 self._count("folds", node.name, totals.value(self.env))
-        columns = [n for n in self.nest.reductions if self.nest.parts[n] == "colred"]
-        for node in columns:
+        over_rows = [n for n in self.nest.nodes if self.nest.parts[n] in OVER_ROWS]
+        for node in over_rows:
             self._clear(node)
         with using(self):
             self._loop(self.nest.outer_loops, self._turn_of_row)
-        for node in columns:
-            cells = self.memory[self.nest.storage(node.name)]
-            for k, value in enumerate(list(cells)):
-                cells.quietly(k, rounded(value, node.out.dtype))
+            for node in over_rows:
+                self._complete(node)
+            self._end("column", self.nest.batch_loops, self.nest.inner_loops)
+            self._end("last", [], [])
 
     def _clear(self, node: Node) -> None:
-        """A column result starts; one that adds up in a wider type does so in scratch."""
+        """A result of all rows starts; a column, where it adds up."""
         kind, dtype = node.loops.kind, node.out.dtype
-        cells, start = self.memory[self.nest.storage(node.name)], identity(kind, dtype)
+        self.folded[node.name] = start = identity(kind, dtype)
+        if self.nest.parts[node] == "fold":
+            return
+        cells = self.memory[self.nest.storage(node.name)]
         for k in range(len(cells)):
             cells[k] = start
-            self._count("stores", node.name)
-        if accumulator(kind, dtype) is not dtype:
-            self._count("folds", node.name, 2 * len(cells))
+        if self.nest.homes[node.name] == "memory":
+            self._count("stores", node.name, len(cells))
+        more = 2 if self.nest.adds_up_apart(node) else int(self.nest.read_at_end(node))
+        self._count("folds", node.name, more * len(cells))
 
-    def _loop(self, loops: Sequence[tuple[str, Expr]], turn: Callable[[], None]) -> None:
+    def _complete(self, node: Node) -> None:
+        """After the last row."""
+        dtype = node.out.dtype
+        if self.nest.parts[node] == "fold":
+            self.folded[node.name] = rounded(self.folded[node.name], dtype)
+            if self.nest.homes[node.name] == "memory":
+                self._write(node.name, self._offset(node), self.folded[node.name])
+            return
+        cells = self.memory[self.nest.storage(node.name)]
+        for k, value in enumerate(list(cells)):
+            cells.quietly(k, rounded(value, dtype))
+
+    def _end(self, part: str, outer: Sequence[Loop], inner: Sequence[Loop]) -> None:
+        """What is computed of complete results: over their columns, or once."""
+        nodes = [n for n in self.nest.ends if self.nest.parts[n] == part]
+        made = "colred" if part == "column" else "fold"
+        done = [(n, self._offset(n)) for n in self.nest.nodes if self.nest.parts[n] == made]
+        self.pass_number += 1
+
+        def turn() -> None:
+            for node, at in done:
+                self._hold(node, at, self._result(node, at), part == "column")
+            self._turn(nodes)
+
+        def batch() -> None:
+            self.in_hand = {}
+            self._loop(inner, turn)
+
+        if nodes:
+            self._loop(outer, batch)
+
+    def _result(self, node: Node, at: Expr) -> Any:
+        if self.nest.parts[node] == "fold":
+            return self.folded[node.name]
+        return list.__getitem__(self.memory[self.nest.storage(node.name)], at.value(self.env))
+
+    def _loop(self, loops: Sequence[Loop], turn: Callable[[], None]) -> None:
         if not loops:
             return turn()
         (var, size), *rest = loops
@@ -227,8 +228,9 @@ class Interpreter(Handler):
     def _turn_of_row(self) -> None:
         self.in_hand = {}
         for number, step in enumerate(self.nest.passes):
-            self.pass_number, self.part = number, "row"
+            self.pass_number = number
             for node in step.before:
+                self.part = self.nest.parts[node]
                 self.nest.run(node)
             for node in step.inside:
                 if self.nest.parts[node] == "rowscan":
@@ -244,8 +246,8 @@ class Interpreter(Handler):
                 if self.nest.homes[node.name] == "memory":
                     self._write(node.name, at, total)
 
-    def _hold(self, node: Node, at: Expr, value: Any) -> None:
-        self.in_hand[node.name, at] = Number(value, node.out.dtype, False)
+    def _hold(self, node: Node, at: Expr, value: Any, varies: bool = False) -> None:
+        self.in_hand[node.name, at] = Number(value, node.out.dtype, varies)
 
     def _turn(self, nodes: Sequence[Node]) -> None:
         for node in nodes:

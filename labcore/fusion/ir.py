@@ -17,7 +17,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
@@ -26,6 +26,7 @@ from .primitives import PRIMITIVES, REDUCTIONS, SCANS
 
 if TYPE_CHECKING:
     from ..graph import Node as GraphNode
+    from .handlers import Reads
 
 Asked = tuple[str, int]  # a body, by the buffer it makes, and which of its questions
 LAST = -1  # the question that stores what a body makes
@@ -140,6 +141,15 @@ class Loops:
                     ops.scan(self.out.name, at, self.kind, value)
                 else:
                     ops.scatter(self.out.name, at, value, self.kind == "scatter_add")
+
+    @cached_property
+    def reads(self) -> Reads:
+        """What the body touches, over the variables of the loops."""
+        from .handlers import Reads
+
+        with using(Reads()) as found:
+            self.run(self.vars)
+        return found
 
     @property
     def vars(self) -> list[Expr]:

@@ -26,7 +26,7 @@ from .interpret import Run, run
 from .ir import Buffer, Expr, using
 from .lowering import lower
 from .nest import Nest
-from .primitives import accumulator
+from .parts import ENDS
 from .scheduler import Schedule, schedule
 
 TABLES = ("loads", "stores", "again", "rows", "folds")
@@ -120,30 +120,35 @@ class Count(Quiet):
             table = self.again if (buffer, at) in self.met else self.loads
             if self.nest.homes.get(buffer) == "row":
                 table = self.rows
-            self._add(
-                table, buffer, self.nest.rows * self.nest.columns if varies else self.nest.rows
-            )
+            self._add(table, buffer, self.nest.turns(self.part, varies))
             self._meet(buffer, at, varies)
         return self.in_hand[buffer, at]
 
     def store(self, buffer: str, at: Expr, value: bool) -> None:
         home = self.nest.homes[buffer]
-        turns = self.nest.rows * self.nest.columns if self.part != "row" else self.nest.rows
         if home in ("memory", "row"):
+            turns = self.nest.turns(self.part, self.part not in ("row", "last"))
             self._add(self.stores if home == "memory" else self.rows, buffer, turns)
         self._meet(buffer, at, value)
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
+        in_memory = self.nest.homes[buffer] == "memory"
         if self.part == "colred":
-            out = self.nest.buffers_by_name[buffer]
-            # Adding up in a wider type happens in scratch, which is set at first and read at last.
-            apart = accumulator(kind, out.dtype) is not out.dtype
-            self._add(self.stores, buffer, out.numel)
-            self._add(self.folds, buffer, self.nest.rows * self.nest.columns * 2)
-            self._add(self.folds, buffer, out.numel * (2 if apart else 0))
-        elif self.nest.homes[buffer] == "memory":
-            self._add(self.stores, buffer, self.nest.rows)
-        self._meet(buffer, at, False)
+            self._add_column(buffer, in_memory)
+        elif in_memory:
+            self._add(self.stores, buffer, self.nest.rows if self.part == "rowred" else Expr.of(1))
+        if self.part != "fold":
+            self._meet(buffer, at, False)
+
+    def _add_column(self, buffer: str, in_memory: bool) -> None:
+        """Scratch is set at first and read at last; memory is set, and read if there is work on it
+        then."""
+        node = self.nest.group.made[buffer]
+        if in_memory:
+            self._add(self.stores, buffer, node.out.numel)
+        more = 2 if self.nest.adds_up_apart(node) else int(self.nest.read_at_end(node))
+        turns = self.nest.rows * self.nest.columns * 2
+        self._add(self.folds, buffer, turns + node.out.numel * more)
 
     def scan(self, buffer: str, at: Expr, kind: str, value: bool) -> None:
         if self.part == "colscan":
@@ -186,6 +191,12 @@ def count_nest(nest: Nest) -> Count:
                 count.part = nest.parts[node]
                 nest.run(node)
             count.next_pass()
+        for part in ENDS:
+            count.in_hand = nest.completed
+            for node in nest.ends:
+                count.part = nest.parts[node]
+                if count.part == part:
+                    nest.run(node)
     return count
 
 

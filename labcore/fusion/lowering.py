@@ -22,9 +22,8 @@ from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..shapes import surely_equal
 from . import lowering_parts as lowering_parts, realize
-from .handlers import Reads
 from .indirect import PlaceNames
-from .ir import Buffer, Expr, Loops, exprs, ops, using
+from .ir import Buffer, Expr, Loops, exprs, ops
 from .lowering_indexed import READ_AT_PLACES
 from .lowering_pointwise import POINTWISE, NoLoops, Rule
 from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
@@ -196,6 +195,7 @@ class Lowering:
         self.add(realize.pointwise_loops(
             value, out, like=self._order_of(value), origin=realize.origins(value, last),
             title=name, why=why), value)
+        self._inherit_order(value, out)
         leaf = Leaf(value.meta, out)
         for node in self.holders.get(value, ()):
             self.values[node] = leaf
@@ -211,11 +211,17 @@ class Lowering:
     def _order_of(self, value: Value) -> tuple[int, ...]:
         """The order in which a reduction that the value reads goes over the same axes, where that
         is not the order of memory: in the same order they share a nest."""
-        if not self.reordered:
-            return ()
-        orders = (self.reordered.get(buffer) for buffer, _ in probe(value).loads)
-        return next((axes for shape, axes in filter(None, orders)
+        return next((axes for shape, axes in self._orders(value)
                      if surely_equal(shape, value.meta.shape)), ())
+
+    def _inherit_order(self, value: Value, out: Buffer) -> None:
+        """Who reads what is computed of such a reduction is to follow its order as well."""
+        for order in self._orders(value):
+            self.reordered.setdefault(out.name, order)
+
+    def _orders(self, value: Value) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        loads = probe(value).loads if self.reordered else []
+        return [self.reordered[buffer] for buffer, _ in loads if buffer in self.reordered]
 
     def stored(self, value: Value, why: str) -> Leaf:
         """The value in memory."""
@@ -230,9 +236,7 @@ class Lowering:
         return self.stored(value, realize.TWICE) if probe(value).heavy else value
 
     def begin(self, value: Value, meta: TensorMeta) -> tuple[Buffer, Buffer]:
-        """A buffer for the node being lowered, and the version it begins with, a copy of `value`.
-
-        """
+        """A buffer for the node being lowered, and the version that it begins with: a copy."""
         reused = self._last_read_here(value, meta)
         if reused is not None:
             return self.buffer(self.node.name, meta, self.role, reused.storage), reused
@@ -390,6 +394,4 @@ def _prune(program: Program) -> None:
 def _reads(step: Loops | Extern) -> set[str]:
     if isinstance(step, Extern):
         return {operand.buffer.name for operand in step.operands}
-    with using(Reads()) as reads:
-        step.run(step.vars)
-    return {name for name, _ in reads.loads}
+    return {name for name, _ in step.reads.loads}

@@ -5,10 +5,12 @@ In: a `Group` whose nodes may share a nest.  Out: a `Nest`, the only thing a pri
     flat       outer = (), one pass: a pointwise chain
     rows       for each row: [row statements, inner pass]*, row statements
     columns    one inner pass whose reductions finish after the last row
+    ends       what is computed of them then, over the columns or once
 
 Homes of a buffer made in the nest:
     memory     leaves the nest: stored
-    hand       used only in the pass that makes it: a local variable, never stored
+    hand       used only in the pass that makes it: a local variable, never stored; of a column,
+               where all is done: a row of scratch, in which it has added up
     row        made in one pass, read in a later one: a row of scratch near by
     scalar     one value a row: a local variable between the passes
 Invariant: the passes run in an order in which every value is complete before it is read.
@@ -20,7 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .deps import Group, Node, must_precede
-from .ir import Buffer, Expr, index, is_index, is_place, product
+from .ir import Buffer, Expr, is_index, is_place, product
+from .parts import BY_ROW, ENDS, OVER_ROWS
+from .primitives import accumulator
 
 
 @dataclass
@@ -47,6 +51,7 @@ class Nest:
         self.parts = group.parts
         self.when = pass_numbers(self.nodes, self.parts)
         self.passes = self._passes()
+        self.ends = [n for n in self.nodes if self.parts[n] in ENDS]
         self.homes = {n.name: self._home(n, live_outside) for n in self.nodes}
         self.lends = self._lends()
         self.loops, self.rename = self._merge()
@@ -118,7 +123,33 @@ class Nest:
 
     def run(self, node: Node) -> None:
         """Run a node's body under the current handler, over the merged variables."""
-        node.loops.run([self.rename.get(f"i{k}", index(k)) for k in range(len(node.sizes))])
+        node.loops.run([v.subs(self.rename) for v in self.group.variables(node)])
+
+    def adds_up_apart(self, node: Node) -> bool:
+        """Does a column add up in a row of scratch: in a wider type, or for nobody outside?"""
+        dtype = node.out.dtype
+        wide = accumulator(node.loops.kind, dtype) is not dtype
+        return wide or self.homes[node.name] != "memory"
+
+    @property
+    def completed(self) -> dict[tuple[str, Expr], bool]:
+        """The results of all rows, by buffer and offset; do they vary along the inner loop?"""
+        return {
+            (n.name, at.subs(self.rename)): self.parts[n] == "colred"
+            for n in self.nodes if self.parts[n] in OVER_ROWS
+            for at in n.stores[n.name]
+        }
+
+    def turns(self, part: str, varies: bool) -> Expr:
+        """How often a statement of a node of that part runs, inside of the inner loop or not."""
+        if part == "last":
+            return Expr.of(1)
+        outer = self.batches if part == "column" else self.rows
+        return outer * self.columns if varies else outer
+
+    def read_at_end(self, node: Node) -> bool:
+        """Is there work on a complete column in this nest?"""
+        return any(node.name in end.loads for end in self.ends)
 
     @property
     def arguments(self) -> list[str]:
@@ -135,11 +166,11 @@ class Nest:
     # ---- how it is decided ----
 
     def _passes(self) -> list[Pass]:
-        passes = [Pass() for _ in range(max(self.when.values()) + 1)]
-        for node, number in self.when.items():
-            (passes[number].before if self.parts[node] == "row" else passes[number].inside).append(
-                node
-            )
+        by_pass = {n: number for n, number in self.when.items() if self.parts[n] not in ENDS}
+        passes = [Pass() for _ in range(max(by_pass.values()) + 1)]
+        for node, number in by_pass.items():
+            step = passes[number]
+            (step.before if self.parts[node] in BY_ROW else step.inside).append(node)
         return passes
 
     def _home(self, node: Node, live_outside: set[str]) -> str:
@@ -149,11 +180,12 @@ class Nest:
             or out.name in live_outside
             or self.storage(out.name) != out.name
             or node.loops.into is not None
-            or part == "colred"
         ):
             return "memory"
-        if part in ("row", "rowred"):
+        if part in ("row", "rowred", "fold", "last"):
             return "scalar"
+        if part in ("colred", "column"):
+            return "hand"
         later = any(out.name in u.loads and self.when[u] > self.when[node] for u in self.nodes)
         return "row" if later else "hand"
 
@@ -206,7 +238,8 @@ class Nest:
         """
         sizes, cut = list(self.outer + self.inner), len(self.outer)
         cuts = set() if self.group.inner is None else {self.group.batch, cut}
-        offsets = [e for n in self.nodes for e in (*n.offsets, *n.indices)]
+        placed = self.group.placed
+        offsets = [placed(n, e) for n in self.nodes for e in (*n.offsets, *n.indices)]
         loops: list[tuple[str, Expr, bool]] = []
         rename: dict[str, Expr] = {}
         first = 0
@@ -230,23 +263,27 @@ class Nest:
 
 
 def pass_numbers(nodes: Sequence[Node], parts: dict[Node, str]) -> dict[Node, int]:
-    """The pass of each node; a row node runs before the pass of its number.
+    """The pass of each node; a row node runs before the pass of its number, and what runs after the
+    last row has a number of its own.
 
     A row result is ready one pass after the pass that accumulates it; a row statement follows a
     whole pass; a write in place waits for the readers of the old value.
     """
     when: dict[Node, int] = {}
     for node in nodes:
+        if parts[node] in ENDS:
+            continue
         number = 0
         for earlier in when:
             kind = must_precede(earlier, node)
             if kind is None:
                 continue
             late = kind == "raw" and parts[earlier] == "rowred"
-            late |= parts[earlier] != "row" and parts[node] == "row"
+            late |= parts[earlier] not in BY_ROW and parts[node] in BY_ROW
             number = max(number, when[earlier] + late)
         when[node] = number
-    return when
+    last = max(when.values(), default=0) + 1
+    return when | {node: last for node in nodes if parts[node] in ENDS}
 
 
 def _mergeable(k: int, sizes: list[Expr], offsets: list[Expr]) -> bool:

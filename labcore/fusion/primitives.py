@@ -216,6 +216,9 @@ for _name, _fn in (("floor", math.floor), ("ceil", math.ceil), ("trunc", math.tr
 primitive("atan2", math.atan2, "atan2({0}, {1})", heavy=True)
 primitive("fmod", _fmod, "fmod({0}, {1})", heavy=True)
 
+# Takes many times as long as other arithmetic, but not as long as a load from far away.
+DIVISIONS = {"div"}
+
 # How two partial results combine.
 REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
 

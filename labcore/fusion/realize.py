@@ -97,13 +97,13 @@ def reason_to_realize(
     if not fuse:
         return "nothing is fused"
     found, uses = probe(value), readers(node)
-    if found.heavy and materialize:
-        if uses > 1:
-            return f"{found.heavy[-1]} is dear and it is used {uses} times"
-        again = repeats(node)
-        if again is not None:
-            return (f"{found.heavy[-1]} is dear, and {again[0]} would compute each of its elements "
-                    f"{again[1]} times")
+    if found.heavy and uses > 1 and materialize:
+        return f"{found.heavy[-1]} is dear and it is used {uses} times"
+    dear = found.heavy or found.divisions
+    again = repeats(node) if dear and materialize else None
+    if again is not None:
+        return (f"{dear[-1]} is dear, and {again[0]} would compute each of its elements "
+                f"{again[1]} times")
     if uses > 1 and len(set(found.loads)) > MAX_READS:
         return f"it reads {len(set(found.loads))} values and is used {uses} times"
     if found.ops > MAX_OPS:

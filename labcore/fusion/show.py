@@ -8,16 +8,20 @@ compiled.
 """
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
 from ..graph import Node as GraphNode
 from ..shapes import SymNumber
+from .deps import Node
 from .handlers import Handler, Name, Printer
 from .ir import LAST, Asked, Expr, Loops, ops, using
 from .nest import Nest
+from .parts import ENDS
 from .primitives import PRIMITIVES
 
+Said = tuple[str, Asked | None]
 WIDTH = 44  # where the notes begin
 
 
@@ -153,13 +157,15 @@ class ShowNest(Printer):
         home = self.nest.homes[buffer]
         if home in ("memory", "row"):
             word = "store" if home == "memory" else "row"
-            self.put(self.part != "row", f"{word} {buffer}[{at}] = {value}")
+            self.put(self.part not in ("row", "last"), f"{word} {buffer}[{at}] = {value}")
         self.held[buffer, at] = value
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         if self.part == "rowred":
             self.opened.append((buffer, at, kind))
             self.put(True, f"{kind} {buffer} <- {value}")
+        elif self.part == "fold":
+            self.put(False, f"{kind} {buffer} <- {value}")
         else:
             self.put(True, f"{kind} {buffer}[{at}] <- {value}")
 
@@ -174,34 +180,45 @@ class ShowNest(Printer):
         word, arrow = ("add", "<-") if add else ("store", "=")
         self.put(self.part == "each", f"{word} {buffer}[{self.spell_offset(at)}] {arrow} {value}")
 
-    def lines(self) -> list[tuple[str, Asked | None]]:
+    def lines(self) -> list[Said]:
         """Each line, and the question that made it; None for the head of a loop."""
-        out: list[tuple[str, Asked | None]] = []
-        indent = "    "
-        for var, size in self.nest.outer_loops:
-            out.append((f"{indent}for {var} < {size}:", None))
-            indent += "    "
-        last: GraphNode | None = None
+        outer, last = self.nest.outer_loops, None
+        indent = "    " * (1 + len(outer))
+        out = self._heads(outer, "    ")
         with using(self):
             for step in self.nest.passes:
-                self.before, self.inside, self.opened = Noted(), Noted(), []
-                for node in (*step.before, *step.inside):
-                    self.part = self.nest.parts[node]
-                    self.nest.run(node)
-                text, last = self.before.text(indent, last)
-                out += zip(text, self.before.asked)
-                inner = indent
-                for var, size in self.nest.inner_loops if step.inside else ():
-                    out.append((f"{inner}for {var} < {size}:", None))
-                    inner += "    "
-                text, last = self.inside.text(inner, last)
-                out += [*zip(text, self.inside.asked), *self._finished(indent)]
+                text, last = self._part((*step.before, *step.inside), indent, last)
+                out += [*text, *self._finished(indent)]
                 self.next_pass()
+            for part in ENDS:
+                nodes = [n for n in self.nest.ends if self.nest.parts[n] == part]
+                self.begin_end(self.nest.completed)
+                outer = self.nest.batch_loops if nodes and part == "column" else []
+                text, last = self._part(nodes, "    " * (1 + len(outer)), last)
+                out += [*self._heads(outer, "    "), *text]
         return out
 
-    def _finished(self, indent: str) -> list[tuple[str, Asked | None]]:
+    def _heads(self, loops: Sequence[tuple[str, Expr]], indent: str) -> list[Said]:
+        return [(f"{indent}{'    ' * k}for {var} < {size}:", None)
+                for k, (var, size) in enumerate(loops)]
+
+    def _part(
+        self, nodes: Sequence[Node], indent: str, last: GraphNode | None
+    ) -> tuple[list[Said], GraphNode | None]:
+        """Bodies as statements before and inside the inner loop, and the node of the last one."""
+        self.before, self.inside, self.opened = Noted(), Noted(), []
+        for node in nodes:
+            self.part = self.nest.parts[node]
+            self.nest.run(node)
+        before, last = self.before.text(indent, last)
+        loops = self.nest.inner_loops if self.inside.lines else []
+        inside, last = self.inside.text(indent + "    " * len(loops), last)
+        return [*zip(before, self.before.asked), *self._heads(loops, indent),
+                *zip(inside, self.inside.asked)], last
+
+    def _finished(self, indent: str) -> list[Said]:
         """After the inner loop: row results are complete."""
-        stored: list[tuple[str, Asked | None]] = []
+        stored: list[Said] = []
         for buffer, at, _ in self.opened:
             self.held[buffer, at] = Name(buffer, self.buffers[buffer].dtype)
             if self.nest.homes[buffer] == "memory":

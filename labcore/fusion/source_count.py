@@ -8,7 +8,7 @@ it, and the two branches of a choice count as the one that is longer.
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 
@@ -44,11 +44,20 @@ class _Counter(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_For(self, node: ast.For) -> None:
-        before = self.turns
-        self.turns *= len(range(*self._bounds(node)))
+        turns, values = self.turns, range(*self._bounds(node))
+        assert isinstance(node.target, ast.Name)
+        if _bounds_use(node.body, node.target.id):  # blocks: each has its own number of turns
+            for value in values:
+                self.sizes[node.target.id] = value
+                self._body(node)
+        else:
+            self.turns *= len(values)
+            self._body(node)
+        self.turns = turns
+
+    def _body(self, node: ast.For) -> None:
         for statement in node.body:
             self.visit(statement)
-        self.turns = before
 
     def _bounds(self, node: ast.For) -> list[int]:
         call = node.iter
@@ -66,7 +75,8 @@ class _Counter(ast.NodeVisitor):
         raise ValueError(f"line {node.lineno}: only loops over range(...) can be counted")
 
     def _number(self, node: ast.expr) -> int:
-        names = {n.id: self.sizes[n.id] for n in ast.walk(node) if isinstance(n, ast.Name)}
+        used = {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} - {"min"}
+        names = {name: self.sizes[name] for name in used} | {"min": min}
         return eval(compile(ast.Expression(node), "<bounds>", "eval"), {"__builtins__": {}}, names)
 
     def visit_While(self, node: ast.While) -> None:
@@ -86,3 +96,10 @@ class _Counter(ast.NodeVisitor):
     def _count(self, table: dict[str, int], node: ast.Subscript) -> None:
         if isinstance(node.value, ast.Name):
             table[node.value.id] = table.get(node.value.id, 0) + self.turns
+
+
+def _bounds_use(body: Sequence[ast.stmt], name: str) -> bool:
+    """Does a loop in it run as far as a variable says?"""
+    loops = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.For)]
+    return any(isinstance(n, ast.Name) and n.id == name
+               for loop in loops for n in ast.walk(loop.iter))

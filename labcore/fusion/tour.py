@@ -21,11 +21,13 @@ from itertools import product as turns_of
 from typing import Any
 
 from .. import dtypes
+from .cells import Memory, Number
 from .deps import Node
 from .follow import Body, Question, questions
-from .interpret import Interpreter, Memory, Number, run
+from .interpret import Interpreter, run
 from .ir import Expr
 from .nest import Nest
+from .parts import ENDS
 from .scheduler import Schedule
 
 Json = dict[str, Any]
@@ -165,10 +167,13 @@ class _Tourist(Interpreter):
         self._ask()
         super().reduce(buffer, at, kind, value)
         self.body[self.at]["dtype"] = value.dtype.name
-        cells = self.memory[self.nest.storage(buffer)]
-        inside = self.part == "rowred"
-        total = self.in_hand[buffer, at].value if inside else list(cells)[at.value(self.env)]
-        self._know(number(total, value.dtype), not inside, buffer)
+        column = self.part == "colred"
+        if column:
+            total = list(self.memory[self.nest.storage(buffer)])[at.value(self.env)]
+        else:
+            folded = self.part == "fold"
+            total = self.folded[buffer] if folded else self.in_hand[buffer, at].value
+        self._know(number(total, value.dtype), column, buffer)
 
     def scatter(self, buffer: str, at: Expr, value: Number, add: bool) -> None:
         self._composed("scatter", buffer, at, value, add)
@@ -196,11 +201,10 @@ class _Tourist(Interpreter):
             self.known[buffer] = number(value, self.nest.buffers_by_name[buffer].dtype)
         self._step("write", buffer, at.value(self.env), self.body[self.at]["reg"])
 
-    def run(self) -> None:
-        super().run()
-        for node in self.nest.reductions:
-            if self.nest.parts[node] == "colred":
-                self._columns(node)
+    def _complete(self, node: Node) -> None:
+        super()._complete(node)
+        if self.nest.parts[node] == "colred" and self.nest.homes[node.name] == "memory":
+            self._columns(node)
 
     def _columns(self, node: Node) -> None:
         """What a column adds up is complete."""
@@ -242,6 +246,23 @@ def _turns(
                         for at in range(len(bodies[k].questions)):
                             yield firsts[k] + at, (row, turn), where
                     turn += 1
+    row = math.prod(len(span) for span in spans(outer))
+    for part in ENDS:
+        mine = [k for k, b in enumerate(bodies) if b.level == part]
+        loops = _loops_of(nest, part)
+        for place in turns_of(*spans(loops)) if mine else ():
+            where = ", ".join(f"{name} = {n}" for (name, _), n in zip(loops, place))
+            for k in mine:
+                for at in range(len(bodies[k].questions)):
+                    yield firsts[k] + at, (row, turn), where
+            turn += 1
+
+
+def _loops_of(nest: Nest, level: str) -> list[Loop]:
+    """The loops that statements at a level run in."""
+    if level in ENDS:
+        return [*nest.batch_loops, *nest.inner_loops] if level == "column" else []
+    return nest.outer_loops + (nest.inner_loops if level == "inside" else [])
 
 
 def _statements(nest: Nest, bodies: list[Body], env: Mapping[str, Any]) -> list[Json]:
@@ -251,7 +272,7 @@ def _statements(nest: Nest, bodies: list[Body], env: Mapping[str, Any]) -> list[
         lines = [_statement(question) for question in body.questions]
         if (body.number, body.level) != before and lines:
             lines[0]["heads"] = _heads(nest, body, before, env)
-        depth = len(nest.outer_loops) + (len(nest.inner_loops) if body.level == "inside" else 0)
+        depth = len(_loops_of(nest, body.level))
         found += [line | {"depth": depth} for line in lines]
         before = body.number, body.level
     return found
@@ -260,6 +281,8 @@ def _statements(nest: Nest, bodies: list[Body], env: Mapping[str, Any]) -> list[
 def _heads(nest: Nest, body: Body, before: Any, env: Mapping[str, Any]) -> list[str]:
     """The loops that begin here, each at its depth."""
     outer, inner = nest.outer_loops, nest.inner_loops
+    if body.level in ENDS:
+        return [_head(loop, k, env) for k, loop in enumerate(_loops_of(nest, body.level))]
     rows = [] if before else [_head(loop, k, env) for k, loop in enumerate(outer)]
     if body.level == "before":
         return rows

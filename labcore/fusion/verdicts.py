@@ -13,12 +13,22 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .deps import Access, Group, Node, show_sizes, show_space, unify
-from .ir import Expr
+from .deps import (
+    Access,
+    Group,
+    Node,
+    must_precede,
+    show_sizes,
+    show_space,
+    unify,
+)
+from .ir import Expr, product
 from .options import DEFAULT, FusionOptions
 from .order import Order
+from .parts import BY_ROW, ENDS
 
 Users = Mapping[str, set[Node]]
+ONE_THREAD = 32768  # elements that a second thread would not help with, even if they are dear
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,7 @@ class Pair:
 
     def __post_init__(self) -> None:
         extern = self.a.extern or self.b.extern
-        self.space = None if extern else unify(self.a, self.b)
+        self.space = None if extern else unify(self.a, self.b, self.options.endings)
 
     @cached_property
     def nodes(self) -> list[Node]:
@@ -204,20 +214,57 @@ def different_spaces(pair: Pair) -> Verdict | None:
 
 
 def unfinished_reduction(pair: Pair) -> Verdict | None:
+    """What is complete after the last row is for those that run then, and for them alone."""
+    parts = pair.merged.parts
     for reader, made, _ in pair.reads:
-        if pair.merged.parts[made] == "colred":
+        if stage(parts[made], done=True) > stage(parts[reader]):
             return pair.no(
                 "reduction not finished",
                 f"{reader} needs {made}, which is complete only after the last row.",
                 f"{made} were reduced over the inner axis",
             )
+    return _ends_too_early(pair)
+
+
+def stage(part: str, done: bool = False) -> int:
+    """When a part runs (or what it makes is `done`): in a row, after a batch's last, after all."""
+    if part == "colred":
+        return 1 if done else 0
+    if part == "fold":
+        return 2 if done else 0
+    return {"column": 1, "last": 2}.get(part, 0)
+
+
+def _ends_too_early(pair: Pair) -> Verdict | None:
+    parts = pair.merged.parts
+    for end in [node for node in pair.nodes if parts[node] in ENDS]:
+        for node in pair.nodes:
+            if stage(parts[node]) < stage(parts[end]) and must_precede(end, node):
+                return pair.no(
+                    "reduction not finished",
+                    f"{end} runs after the last row, and {node} must come after it.",
+                    f"{node} did not touch what {end} uses",
+                )
     return None
+
+
+def rows_wait(pair: Pair) -> Verdict | None:
+    """One total of all rows takes their loop away from other threads."""
+    folds = [node for node, part in pair.merged.parts.items() if part == "fold"]
+    size = product(pair.merged.space).const
+    if not folds or size is not None and size <= ONE_THREAD:
+        return None
+    return pair.no(
+        "rows would wait for each other",
+        f"{folds[0]} adds up what the rows make, and then no two threads can share the rows.",
+        f"the rows had {ONE_THREAD:,} elements at most, for which one thread is enough",
+    )
 
 
 def partial_row(pair: Pair) -> Verdict | None:
     parts = pair.merged.parts
     for reader, made, _ in pair.reads:
-        if parts[reader] == "row" and parts[made] in ("each", "rowscan", "colscan"):
+        if parts[reader] in BY_ROW and parts[made] in ("each", "rowscan", "colscan"):
             return pair.no(
                 "row statement needs a whole row",
                 f"{reader} runs once a row and reads {made} at one column.",
@@ -227,8 +274,10 @@ def partial_row(pair: Pair) -> Verdict | None:
 
 
 def index_mismatch(pair: Pair) -> Verdict | None:
-    for reader, made, read in pair.reads:
+    placed = pair.merged.placed
+    for reader, made, at in pair.reads:
         (wrote,) = made.stores[made.name]
+        read, wrote = placed(reader, at), placed(made, wrote)
         if read != wrote:
             return pair.no(
                 "index mismatch",
@@ -243,12 +292,15 @@ def in_place_hazard(pair: Pair) -> Verdict | None:
     """One storage may be touched in one nest at one index only, once somebody writes it."""
     if not (pair.a.shares_storage or pair.b.shares_storage):
         return None
+    placed = pair.merged.placed
     for writer in pair.nodes:
         (wrote,) = writer.stores[writer.name]
+        wrote = placed(writer, wrote)
         for other in pair.nodes:
             if writer.loops.joins and writer.loops.joins == other.loops.joins:
                 continue
-            bad = next((at for at in _touches(other, writer) if at != wrote), None)
+            touched = (placed(other, at) for at in _touches(other, writer))
+            bad = next((at for at in touched if at != wrote), None)
             if bad is not None:
                 return pair.no(
                     "in-place hazard",
@@ -285,6 +337,7 @@ RULES = (
     too_many_arrays,
     different_spaces,
     unfinished_reduction,
+    rows_wait,
     partial_row,
     index_mismatch,
     in_place_hazard,
@@ -322,10 +375,14 @@ def _yes(pair: Pair) -> Verdict:
     else:
         rule = "shared reads"
         detail = f"both read {', '.join(pair.common)} at the same index, {over}"
-    if "colred" in parts and parts != {"colred"}:
+    if "colred" in parts and not parts <= {"colred", *ENDS}:
         rule += ", column sum rides along"
     if "rowred" in parts:
         rule += ", row stays near"
+    if "fold" in parts:
+        rule += ", rows add up"
+    if not parts.isdisjoint(ENDS):
+        rule += ", done after the last row"
     return Verdict(pair.a.names, pair.b.names, True, rule, detail, pair.gain)
 
 

@@ -5,7 +5,7 @@ its user.
 """
 from __future__ import annotations
 
-from .handlers import Dtypes, Reads
+from .handlers import Dtypes
 from .ir import Buffer, Expr, Loops, is_index, using
 from .program import Program
 
@@ -35,8 +35,7 @@ def verify_program(program: Program) -> Program:
 
 
 def _verify_loops(loops: Loops, program: Program, written: set[str]) -> None:
-    with using(Reads()) as reads:
-        loops.run(loops.vars)
+    reads = loops.reads
     known = {f"i{k}" for k in range(len(loops.sizes))}
     for name, _ in reads.loads:
         _require(name in written, loops.title, f"reads {name} before it is written")

@@ -40,15 +40,22 @@ class Expr:
         return Expr(tuple(sorted((m, c) for m, c in terms.items() if c)))
 
     def __add__(self, other: Expr | int | str) -> Expr:
+        more = Expr.of(other)
+        if not self.terms or not more.terms:
+            return self if self.terms else more
         total = dict(self.terms)
-        for monomial, factor in Expr.of(other).terms:
+        for monomial, factor in more.terms:
             total[monomial] = total.get(monomial, 0) + factor
         return Expr._make(total)
 
     def __mul__(self, other: Expr | int | str) -> Expr:
+        more = Expr.of(other)
+        if len(more.terms) == 1 and not more.terms[0][0]:  # a number changes no order
+            by = more.terms[0][1]
+            return self if by == 1 else Expr(tuple([(m, c * by) for m, c in self.terms]))
         total: dict[tuple[str, ...], int] = {}
         for m, c in self.terms:
-            for n, k in Expr.of(other).terms:
+            for n, k in more.terms:
                 monomial = tuple(sorted(m + n))
                 total[monomial] = total.get(monomial, 0) + c * k
         return Expr._make(total)

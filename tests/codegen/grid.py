@@ -9,7 +9,7 @@ import numpy as np
 
 from labcore import cuda
 from labcore.codegen.cuda.program import compile_schedule
-from labcore.fusion import Schedule, lower, schedule
+from labcore.fusion import FusionOptions, Schedule, lower, schedule
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, TensorMeta
 from labcore.tensor import Tensor
@@ -17,9 +17,11 @@ from labcore.tensor.cuda import to_card, to_host
 from labcore.tensor.tensor import wrap
 from tests.fusion.graphs import arrays_for, assert_same, eager, graph_of
 
+ON_CARD = FusionOptions(endings=False)
+
 
 def fused(graph: Graph) -> Schedule:
-    return schedule(verify_program(lower(graph)))
+    return schedule(verify_program(lower(graph)), options=ON_CARD)
 
 
 def on_grid(plan: Schedule, inputs: Sequence[np.ndarray]) -> tuple[list[Any], Any]:

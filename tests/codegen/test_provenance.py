@@ -10,7 +10,7 @@ import pytest
 import labcore as torch
 from labcore import trace
 from labcore.codegen import print_kernel
-from labcore.codegen.cpu import Note
+from labcore.codegen.printer import Note
 from labcore.fusion import fuse_graph
 from labcore.fusion.follow import questions
 from labcore.fusion.ir import LAST

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import labcore as torch
 from labcore.autodiff import aot_compile
-from labcore.codegen import compile_schedule, memory_plan, print_kernel, print_program
+from labcore.codegen import compile_schedule, cpu, memory_plan, print_kernel, print_program
 from labcore.fusion import count_by_running, count_in_source, ledger, lower, schedule
 from labcore.fusion.verify import verify_program
 from labcore.graph import GraphModule
@@ -124,8 +125,13 @@ class RandomProgram:
             return
         dim, keep = int(self.rng.integers(len(shape))), bool(self.rng.integers(2))
         kept = tuple(1 if k == dim else n for k, n in enumerate(shape) if keep or k != dim)
-        how = ["sum", "mean", "amax", "amin"][self.rng.integers(4)]
-        self.let(f"{a}.{how}({dim}, {keep}) * 0.5", kept)
+        how = ["sum", "mean", "amax", "amin", "logsumexp", "norm"][self.rng.integers(6)]
+        if how == "norm":
+            self.let(f"torch.sqrt(({a} * {a}).mean({dim}, {keep}) + 1)", kept)
+        elif self.rng.integers(4) == 0:
+            self.let(f"{a}.{how}({dim}).mean()", ())
+        else:
+            self.let(f"{a}.{how}({dim}, {keep}) * 0.5", kept)
 
     def write(self) -> None:
         """Into a tensor that was made, or given. Expanded ones refuse."""
@@ -160,7 +166,8 @@ class Checking:
     def compiler(self, gm: GraphModule, phase: str) -> Callable[[list[Any]], tuple]:
         program = verify_program(lower(gm.graph, bool(self.rng.integers(2))))
         plan = schedule(program, priority=lambda *_: self.rng.random())
-        kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
+        with mock.patch.object(cpu, "BLOCK", int(self.rng.integers(1, 6))):  # of short rows
+            kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
         python = as_python(print_program(plan, kernels, phase, check_inputs=True))
         machine = compile_schedule(plan, gm.attrs, phase) if self.machine else python
         self.graphs, self.fused = self.graphs + 1, self.fused + sum(v.ok for v in plan.verdicts)

@@ -18,10 +18,18 @@ from ...fusion.deps import Node
 from ...fusion.handlers import Name, Reads
 from ...fusion.ir import Expr, is_place, using
 from ...fusion.nest import Nest, Pass
-from ...fusion.primitives import identity
+from ...fusion.primitives import accumulator, identity
 from .. import spelling
 from ..cpu import CpuPrinter, Section
-from ..printer import RESERVED, Line, Parameter, indented, note_now, unique_name
+from ..printer import (
+    RESERVED,
+    Line,
+    Note,
+    Parameter,
+    indented,
+    note_now,
+    note_of,
+)
 from ..sharing import ALONE
 from .device import FUNCTIONS, WARP
 from .form import Form
@@ -34,6 +42,8 @@ WORDS = {*FUNCTIONS, "cuda", "uint8", "uint32", "int32", "min", "tid", "tx", "ty
 class GridPrinter(CpuPrinter):
     """`registers`: which array holds an element of a buffer, by the buffer and the offset."""
 
+    reserved = RESERVED | WORDS
+
     def __init__(self, nest: Nest, form: Form, moving: Iterable[str]) -> None:
         super().__init__(nest)
         self.sharing = ALONE
@@ -41,10 +51,25 @@ class GridPrinter(CpuPrinter):
         self.declared: dict[str, str] = {}
         self.registers: dict[tuple[str, Expr], str] = {}
 
-    def _name(self, wanted: str) -> str:
-        if wanted not in self.names:
-            self.names[wanted] = unique_name(wanted, {*RESERVED, *WORDS, *self.names.values()})
-        return self.names[wanted]
+    def _local_name(self, wanted: str) -> str:
+        return self._name(wanted)
+
+    def _reduce_row(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
+        """Each thread adds up in the wide type: its part of a row is short."""
+        total, wide = self._name(f"{buffer}_acc"), accumulator(kind, value.dtype)
+        more = self.to_dtype(value, wide)
+        start = spelling.constant(identity(kind, wide), wide)
+        self.section.before.append((f"{total} = {start}", note_now()))
+        self.put(True, f"{total} = {spelling.combine(kind, total, more, wide)}")
+        self._finish_row(buffer, at, Name(total, wide), value.dtype)
+
+    def _columns(self) -> list[tuple[str, Expr, str, Note]]:
+        """(buffer, offset, kind, note) of the reductions over rows."""
+        return [
+            (node.name, at.subs(self.nest.rename), node.loops.kind, note_of(node))
+            for node in self.nest.nodes if self.nest.parts[node] == "colred"
+            for at in node.stores[node.name]
+        ]
 
     # ---- registers and shared memory ----
 
