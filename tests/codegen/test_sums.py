@@ -119,5 +119,5 @@ def test_a_tensor_may_be_called_like_an_accumulator():
     def function(sum_acc, block, sum_part):
         return (torch.exp(sum_acc) * block * sum_part).sum(1)
 
-    given = [torch.randn(2, 1500) for _ in range(3)]
+    given = [from_numpy(uniform(2, 1500, seed=seed)) for seed in range(3)]  # nothing cancels out
     torch.testing.assert_close(torch.compile(function)(*given), function(*given))
