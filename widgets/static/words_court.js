@@ -39,6 +39,7 @@ export const COURT_WORDS = {
   fc_rule_too_many_arrays: ["nor are the arrays that they use", "合起来用的数组不算太多"],
   fc_rule_different_spaces: ["they run over the same elements", "它们走过同样的元素"],
   fc_rule_unfinished_reduction: ["no reduction is read before it is complete", "归约完成之前没有人读它"],
+  fc_rule_rows_wait: ["threads can still share the rows", "各行仍可分给几个线程"],
   fc_rule_partial_row: ["nobody needs a row that is not complete", "没有人需要尚未完成的一行"],
   fc_rule_index_mismatch: ["what is read is what was just written", "读的就是刚写的"],
   fc_rule_in_place_hazard: ["nothing is overwritten that is still read", "还要读的都没有被覆盖"],
