@@ -48,6 +48,13 @@ class Beginning:
     writes: dict[Node, list[int]]
 
 
+@dataclass(frozen=True)
+class Place:
+    """Stands for the number at this place of those that a backward speaks of."""
+
+    at: int
+
+
 def stop(what: str) -> Break:
     return Break("autograd-function", what=what)
 
@@ -201,15 +208,19 @@ def operator(name: str, backward: Graph) -> Op:
     """(result, tensors, saved, numbers) -> the result, a tensor of its own; the gradients of
     `tensors` are what `backward` computes of the result's gradient and `saved`. `numbers` are those
     that it speaks of and that vary."""
-    names = [number.text for number in numbers_in(backward)]
+    # By place: what a number is called changes as more becomes known of it.
+    places = {number.text: Place(at) for at, number in enumerate(numbers_in(backward))}
+    by_place = lambda value: _mapped(value, SymNumber, lambda number: places[number.text])
+    calls = [(node, by_place(node.args), by_place(node.kwargs)) for node in backward.calls]
 
     def formula(grad: Any, saved: list[Any], numbers: list[Any]) -> list[Any]:
         first, *others = backward.placeholders
         if not known_of(grad).is_contiguous:  # as it was taken to be
             grad = OPS["clone"](grad, True)
-        env, known = {first: grad, **dict(zip(others, saved))}, dict(zip(names, numbers))
-        for node in backward.calls:
-            given, named = (_at(map_nodes(v, env.get), known) for v in (node.args, node.kwargs))
+        env = {first: grad, **dict(zip(others, saved))}
+        value_of = lambda place: numbers[place.at]
+        for node, args, kwargs in calls:
+            given, named = (_mapped(map_nodes(v, env.get), Place, value_of) for v in (args, kwargs))
             env[node] = node.target(*given, **named)
         return [env[node] for node in backward.outputs]
 
@@ -232,22 +243,17 @@ def numbers_in(graph: Graph) -> list[SymNumber]:
     found: dict[str, SymNumber] = {}
     for node in graph.calls:
         collect = lambda number: found.setdefault(number.text, number)
-        _mapped((node.args, node.kwargs), collect)
+        _mapped((node.args, node.kwargs), SymNumber, collect)
     return list(found.values())
 
 
-def _at(value: Any, known: dict[str, Any]) -> Any:
-    """With the values that numbers have."""
-    return _mapped(value, lambda number: known[number.text])
-
-
-def _mapped(value: Any, replace: Callable[[SymNumber], Any]) -> Any:
-    if isinstance(value, SymNumber):
+def _mapped(value: Any, kind: type, replace: Callable[[Any], Any]) -> Any:
+    if isinstance(value, kind):
         return replace(value)
     if isinstance(value, (tuple, list)):
-        return type(value)([_mapped(item, replace) for item in value])
+        return type(value)([_mapped(item, kind, replace) for item in value])
     if isinstance(value, dict):
-        return {name: _mapped(item, replace) for name, item in value.items()}
+        return {name: _mapped(item, kind, replace) for name, item in value.items()}
     return value
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..graph import Node, TensorMeta
+from ..graph import Node
 from ..ops import OPS
 from ..ops.sharing import meta_of
 from .breaks import Break
@@ -35,12 +35,6 @@ def undo(emit: Emit, view: Node, before: Node, value: Node) -> Node:
     if name in ("view", "squeeze", "unsqueeze"):
         return emit(OPS["reshape"], (value, shape))
     raise Break("inplace-operator", name=f"on what {name} gives", pure="where")
-
-
-def form(meta: TensorMeta) -> tuple:
-    """Type and layout; the stride of an axis of one element does not matter."""
-    strides = tuple(s for n, s in zip(meta.shape, meta.stride) if n != 1)
-    return tuple(meta.shape), strides, meta.dtype
 
 
 def _argument(node: Node, name: str, place: int) -> Any:

@@ -11,6 +11,7 @@ from labcore.compiler import compile as lab_compile
 from labcore.compiler._dynamo.testing import CompileCounter
 from labcore.trace import AotGraph, record
 
+from . import campaign
 from .mutation import SIZES, Program, check, generate
 
 BACKENDS = ["eager", "aot_eager", "inductor"]
@@ -199,3 +200,32 @@ def test_a_view_made_where_grad_is_enabled_again(backend):
         assert view.requires_grad
     with pytest.raises(RuntimeError, match="created in no_grad mode"):
         views[2].mul_(k)
+
+
+@pytest.mark.parametrize("backend", ["eager", "aot_eager", "inductor"])
+@pytest.mark.parametrize(
+    "write",
+    [
+        lambda t: t.flatten()[1:].add_(1),
+        lambda t: t.view(-1).mul_(2),
+        lambda t: t.squeeze(0).add_(1),
+        lambda t: t.unsqueeze(1)[0].add_(1),
+    ],
+)
+def test_what_is_written_through_a_view_keeps_every_stride(write, backend):
+    """Also that of an axis of one element, on which no element's place depends."""
+
+    def program(y):
+        t = y * 2
+        write(t)
+        return t
+
+    y = torch.arange(12.0).view(3, 4).T[:1]
+    expected = program(y)
+    found = torch.compile(program, backend=backend)(y)
+    assert (found.shape, found.stride()) == (expected.shape, expected.stride()) == ((1, 3), (1, 1))
+    assert found.tolist() == expected.tolist()
+
+
+def test_a_derivative_of_ones_own_reads_sizes_of_which_more_is_known_later():
+    campaign.write(5001248)
