@@ -63,3 +63,12 @@ def _end(node: Node, columns: Sizes, over_rows: Mapping[str, str]) -> str | None
     if node.sizes == columns and not read.isdisjoint(("colred", "column")):
         return "column"
     return "last" if not node.sizes and not read.isdisjoint(("fold", "last")) else None
+
+
+def stage(part: str, done: bool = False) -> int:
+    """When a part runs (or what it makes is `done`): in a row, after a batch's last, after all."""
+    if part == "colred":
+        return 1 if done else 0
+    if part == "fold":
+        return 2 if done else 0
+    return {"column": 1, "last": 2}.get(part, 0)

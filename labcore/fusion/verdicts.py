@@ -25,7 +25,7 @@ from .deps import (
 from .ir import Expr, product
 from .options import DEFAULT, FusionOptions
 from .order import Order
-from .parts import BY_ROW, ENDS
+from .parts import BY_ROW, ENDS, stage
 
 Users = Mapping[str, set[Node]]
 ONE_THREAD = 32768  # elements that a second thread would not help with, even if they are dear
@@ -103,6 +103,19 @@ class Pair:
             for buffer in x.made.keys() & y.readers.keys():
                 for reader in y.readers[buffer]:
                     found += [(reader, x.made[buffer], at) for at in reader.loads[buffer]]
+        return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
+
+    @cached_property
+    def judged(self) -> list[tuple[Node, Node, Expr]]:
+        """`reads`, and those within a group whose reader or producer gets another part in the nest
+        of both: a reduction over a whole row may become one over all rows."""
+        parts, found = self.merged.parts, list(self.reads)
+        for group in (self.a, self.b):
+            for buffer in group.made.keys() & group.readers.keys():
+                made = group.made[buffer]
+                for reader in group.readers[buffer]:
+                    if any(parts[node] != group.parts[node] for node in (reader, made)):
+                        found += [(reader, made, at) for at in reader.loads[buffer]]
         return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
 
     @property
@@ -216,7 +229,7 @@ def different_spaces(pair: Pair) -> Verdict | None:
 def unfinished_reduction(pair: Pair) -> Verdict | None:
     """What is complete after the last row is for those that run then, and for them alone."""
     parts = pair.merged.parts
-    for reader, made, _ in pair.reads:
+    for reader, made, _ in pair.judged:
         if stage(parts[made], done=True) > stage(parts[reader]):
             return pair.no(
                 "reduction not finished",
@@ -224,15 +237,6 @@ def unfinished_reduction(pair: Pair) -> Verdict | None:
                 f"{made} were reduced over the inner axis",
             )
     return _ends_too_early(pair)
-
-
-def stage(part: str, done: bool = False) -> int:
-    """When a part runs (or what it makes is `done`): in a row, after a batch's last, after all."""
-    if part == "colred":
-        return 1 if done else 0
-    if part == "fold":
-        return 2 if done else 0
-    return {"column": 1, "last": 2}.get(part, 0)
 
 
 def _ends_too_early(pair: Pair) -> Verdict | None:
@@ -263,7 +267,7 @@ def rows_wait(pair: Pair) -> Verdict | None:
 
 def partial_row(pair: Pair) -> Verdict | None:
     parts = pair.merged.parts
-    for reader, made, _ in pair.reads:
+    for reader, made, _ in pair.judged:
         if parts[reader] in BY_ROW and parts[made] in ("each", "rowscan", "colscan"):
             return pair.no(
                 "row statement needs a whole row",
@@ -275,7 +279,7 @@ def partial_row(pair: Pair) -> Verdict | None:
 
 def index_mismatch(pair: Pair) -> Verdict | None:
     placed = pair.merged.placed
-    for reader, made, at in pair.reads:
+    for reader, made, at in pair.judged:
         (wrote,) = made.stores[made.name]
         read, wrote = placed(reader, at), placed(made, wrote)
         if read != wrote:
