@@ -13,7 +13,7 @@ from .random_programs.program import program
 from .random_programs.shrinking import shrunk
 from .random_programs.worlds import World, compiled_source
 
-PROGRAMS, CHUNK = 120, 30
+PROGRAMS, CHUNK = 120, 40
 
 
 @pytest.mark.parametrize("first", range(0, PROGRAMS, CHUNK))
@@ -24,7 +24,7 @@ def test_random_programs(first):
         found = run(source, seed, tally, replace(Way.of(seed), backend="eager"))
         assert found is None, f"seed {seed}\n{source}\n{found}"
     assert tally.programs == CHUNK and not tally.overtime
-    assert tally.graphs >= CHUNK  # they compute something
+    assert tally.graphs > CHUNK  # they compute something
 
 
 @pytest.mark.parametrize("backend", ["aot_eager", "inductor"])
