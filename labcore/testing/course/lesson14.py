@@ -1,12 +1,10 @@
 """The exercises of lesson 14: a benchmark, two edits and the disk cache, a break-even."""
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
+from ...measure.costs import fresh_cache
 from .result import Fact, Result, Unusable, ask, begun, checked, is_number
 
 CALLS = (4, 4, 8, 4)
@@ -59,7 +57,7 @@ def edits(keeps: Any, misses: Any) -> Result:
     """Exercise 2: two functions of (x, bias), each `block` with an edit. The kernel of the first is
     found on disk, that of the second is not."""
     facts = []
-    with _own_cache():
+    with fresh_cache():
         _outcome(_block)
         for name, wanted, edited in (("keeps", "hit", keeps), ("misses", "miss", misses)):
             begun(edited)
@@ -92,20 +90,6 @@ def _outcome(fn: Callable[..., Any]) -> str:
         compile_function(fn)(ones(4), ones(4))
     found = {event.outcome for event in story.of(trace.DiskCache)} - {"evicted"}
     return " and ".join(sorted(found)) or "no kernel"
-
-
-@contextmanager
-def _own_cache() -> Iterator[None]:
-    """An empty folder for compiled programs, for a while."""
-    before = os.environ.get("LAB_CACHE_DIR")
-    with tempfile.TemporaryDirectory() as folder:
-        os.environ["LAB_CACHE_DIR"] = os.path.join(folder, "cache")
-        try:
-            yield
-        finally:
-            del os.environ["LAB_CACHE_DIR"]
-            if before is not None:
-                os.environ["LAB_CACHE_DIR"] = before
 
 
 @checked
