@@ -286,3 +286,19 @@ def test_programs_that_write_in_place(seed):
     as_arrays = lambda values: [to_host(v.array) for v in values if isinstance(v, Tensor)]
     assert_same(as_arrays(found), as_arrays(want))
     assert_same(as_arrays(own), as_arrays(plain))
+
+
+@pytest.mark.parametrize("shape", [(0, 3, 4), (2, 0, 4), (2, 3, 0), (0, 4), (4, 0), (0, 1)])
+@pytest.mark.parametrize("function", [
+    lambda x: x.sum(1), lambda x: x.sum(-2) * 2, lambda x: (x * 2).sum(0) + 1,
+    lambda x: x.sum(), lambda x: torch.softmax(x, -1), lambda x: x - x.sum(1, True),
+    lambda x: (x.exp(), x.sum(-2)),
+])
+def test_of_nothing(shape, function):
+    x = torch.zeros(shape)
+    want = function(x)
+    for run in (function, torch.compile(function)):
+        found = run(x.to("cuda"))
+        pairs = zip(found, want) if isinstance(want, tuple) else [(found, want)]
+        for ours, expected in pairs:
+            assert ours.shape == expected.shape and ours.cpu().tolist() == expected.tolist()

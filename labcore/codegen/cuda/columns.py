@@ -58,7 +58,7 @@ class ColumnsPrinter(GridPrinter):
         batches = self.nest.batches
         across = tiles if batches.const == 1 else f"({batches}) * ({tiles})"
         if batches.const is not None and self.nest.columns.const is not None:
-            across = str(max(1, batches.const) * int(tiles))
+            across = str(batches.const * int(tiles))
         shares = self.form.shares
         grid = (across,) if shares == 1 else (across, str(shares))
         kernel = self.on_grid(name, lines, grid, (self.wide, self.tall))

@@ -8,7 +8,7 @@
     total           all blocks walk over the one row; each leaves one partial result
     thread a row    nothing is shared between threads
     thread a column
-    one thread      the order in which elements are written is part of the meaning
+    one thread      the order of writing is part of the meaning, or there is nothing to go over
 
 In: a `Nest`.  Out: a `Form`. Sizes decide, and what is known of them: a size that is a symbol
 counts as large.
@@ -48,6 +48,8 @@ class Form:
 def choose(nest: Nest) -> Form:
     """The form of a nest, with the rule that led there."""
     parts = set(nest.parts.values())
+    if any(size.const == 0 for _, size, _ in nest.loops):
+        return Form("one thread", "there is nothing to go over, though results may be left", 32)
     if any(node.loops.kind in ("scatter", "scatter_add") for node in nest.nodes):
         return Form("one thread", "elements may be written at one place: the last one stays", 32)
     if "colscan" in parts:

@@ -135,7 +135,7 @@ class RowsPrinter(GridPrinter):
     def _blocks(self) -> str:
         batches = self.nest.batches
         if batches.const is not None:
-            return str(max(1, batches.const) * self.form.shares)
+            return str(batches.const * self.form.shares)
         return f"({batches}) * {self.form.shares}"
 
     def _walk(self, inside: list[Line]) -> list[Line]:
