@@ -105,6 +105,12 @@ class Node:
         return self.step
 
     @property
+    def written_into(self) -> tuple[str, ...]:
+        """The version of its storage of which it writes only a part."""
+        into = self.step.into if isinstance(self.step, Loops) else None
+        return () if into is None else (into.name,)
+
+    @property
     def name(self) -> str:
         """The buffer it makes."""
         return self.out.name
@@ -315,10 +321,10 @@ def nodes_of(program: Program) -> list[Node]:
 
 
 def users_of(nodes: Iterable[Node]) -> dict[str, set[Node]]:
-    """Who loads each buffer."""
+    """Who loads each buffer, or writes into it and leaves the rest as it is."""
     users: dict[str, set[Node]] = {}
     for node in nodes:
-        for buffer in node.loads:
+        for buffer in (*node.loads, *node.written_into):
             users.setdefault(buffer, set()).add(node)
     return users
 

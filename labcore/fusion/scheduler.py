@@ -193,4 +193,5 @@ def step_of(group: Group, buffers: dict[str, Buffer], users: Users) -> Nest | Ex
         return group.extern
     inside = set(group.nodes)
     outside = {node.name for node in group.nodes if not users.get(node.name, inside) <= inside}
+    outside.update(buffer for node in group.nodes for buffer in node.written_into)
     return Nest(group, buffers, outside)

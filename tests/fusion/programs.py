@@ -88,6 +88,7 @@ class RandomProgram:
 
     def grow(self) -> None:
         steps = [self.binary] * 4 + [self.unary] * 2 + [self.view] * 2 + [self.shifted] * 2
+        steps += [self.rows_and_total] * 2
         steps += [self.reduce] * 3 + [self.write] * 3 + [self.write_part] * 3 + [self.product]
         steps[self.rng.integers(len(steps))]()
 
@@ -132,6 +133,17 @@ class RandomProgram:
             self.let(f"{a}.{how}({dim}).mean()", ())
         else:
             self.let(f"{a}.{how}({dim}, {keep}) * 0.5", kept)
+
+    def rows_and_total(self) -> None:
+        """What each row makes, what all of them make, and rows that read that."""
+        a = self.name(2)
+        dim = int(self.rng.integers(2))
+        first, then = (["sum", "mean", "amax"][self.rng.integers(3)] for _ in range(2))
+        made = f"t{len(self.lines)}_"
+        self.lines.append(f"    {made} = {a}.{first}({dim}, True)")
+        kept = tuple(1 if k == dim else n for k, n in enumerate(self.shapes[a]))
+        over = int(self.rng.integers(2))
+        self.let(f"{made} - {made}.{then}({over}, True) * 0.5", kept)
 
     def write(self) -> None:
         """Into a tensor that was made, or given. Expanded ones refuse."""
