@@ -11,13 +11,13 @@ from hypothesis import given, settings, strategies as st
 import labcore as torch
 from labcore import ops, trace
 from labcore.codegen import compile_schedule, print_kernel, print_plain, print_program
-from labcore.fusion import FusionOptions, fuse_graph, lower, schedule
+from labcore.fusion import FusionOptions, fuse_graph
 from labcore.fusion.primitives import REDUCTIONS
-from labcore.tensor import from_numpy
-from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager
+from tests.fusion.graphs import assert_same
 
 from .graphs import arrays, as_python, chain, meta, traced
 from .test_provenance import SORTS, X, statements, training
+from .test_random import made
 
 PLAIN = {"plain_kernels": True}
 FEW = max(8, settings.default.max_examples // 8)  # each compiles
@@ -94,22 +94,10 @@ def same(found, want):
         np.testing.assert_allclose(got.numpy(), expected.numpy(), rtol=2e-6, atol=1e-6)
 
 
-def made(seed: int, inlined: bool):
-    """A schedule, its inputs, and what eager mode makes of them."""
-    rng = np.random.default_rng(seed)
-    graph = RandomGraph(rng, int(rng.integers(2, 12))).graph
-    inputs = arrays_for(graph, rng)
-    with np.errstate(all="ignore"):
-        want = eager(graph, inputs)
-    plan = schedule(lower(graph, inlined), priority=lambda *_: rng.random(),
-                    options=FusionOptions(plain_kernels=True))
-    return plan, [from_numpy(a) for a in inputs], want
-
-
 @pytest.mark.fuzz
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_random_graphs_as_python(seed, inlined):
-    plan, inputs, want = made(seed, inlined)
+    plan, inputs, want = made(seed, inlined, FusionOptions(plain_kernels=True))
     kernels = [print_plain(nest, k) for k, nest in enumerate(plan.nests)]
     call = as_python(print_program(plan, kernels, "inference", check_inputs=True))
     assert_same(arrays(call(list(inputs))), want)
@@ -119,7 +107,7 @@ def test_random_graphs_as_python(seed, inlined):
 @settings(max_examples=FEW)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_random_graphs_compiled(seed, inlined):
-    plan, inputs, want = made(seed, inlined)
+    plan, inputs, want = made(seed, inlined, FusionOptions(plain_kernels=True))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CACHE", "0")
         call = compile_schedule(plan, {}, "inference")

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from labcore.codegen import compile_schedule, memory_plan, print_kernel, print_program
-from labcore.fusion import count_in_source, ledger, lower, schedule
+from labcore.fusion import FusionOptions, count_in_source, ledger, lower, schedule
+from labcore.fusion.options import DEFAULT
 from labcore.fusion.verify import verify_program
 from labcore.measure.memory import peak_bytes
 from labcore.tensor import Tensor, from_numpy
@@ -20,7 +21,7 @@ from .graphs import arrays, as_python
 FEW = max(12, settings.default.max_examples // 4)  # each compiles
 
 
-def made(seed: int, inlined: bool):
+def made(seed: int, inlined: bool, options: FusionOptions = DEFAULT):
     """A schedule, its inputs, and what eager mode makes of them."""
     rng = np.random.default_rng(seed)
     graph = RandomGraph(rng, int(rng.integers(2, 12))).graph
@@ -28,7 +29,7 @@ def made(seed: int, inlined: bool):
     with np.errstate(all="ignore"):
         want = eager(graph, inputs)
     plan = schedule(
-        verify_program(lower(graph, inlined)), priority=lambda *_: rng.random()
+        verify_program(lower(graph, inlined)), priority=lambda *_: rng.random(), options=options
     )
     return plan, [from_numpy(a) for a in inputs], want
 
