@@ -58,8 +58,9 @@ nbval: env
 	    --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg \
 	    --nbval-cell-timeout 120 $(BOOKS),@echo 'notebooks: none yet')
 
+# Each process has a JupyterLab and a chromium of its own.
 browser: env
-	$(BIN)/pytest -q -m browser tests/browser
+	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m browser tests/browser
 
 lint: env
 	$(UV) lock --check --offline
@@ -68,7 +69,7 @@ lint: env
 
 # Bytecode differs from one Python to the next: what reads it runs on each that this machine has.
 pythons: env
-	$(BIN)/python -m tests.pythons $(UV) tests/capture tests/guards
+	$(BIN)/python -m tests.pythons $(UV) $(JOBS) tests/capture tests/guards
 
 # torch, jax and numexpr, to compare with. Never needed by the lab itself; torch by pip, which takes
 # a CPU build where it is told of one.

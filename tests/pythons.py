@@ -1,7 +1,8 @@
 """Run tests on every supported Python that this machine has, each with the locked versions.
 
-`python -m tests.pythons UV FOLDER...`: the Python that runs this is left out, as the whole suite
-ran on it.  Environments are kept as .venv-3.12 and so on.  A missing Python is said, not hidden.
+`python -m tests.pythons UV JOBS FOLDER...`: the Python that runs this is left out, as the whole
+suite ran on it.  Environments are kept as .venv-3.12 and so on.  A missing Python is said, not
+hidden.
 """
 from __future__ import annotations
 
@@ -32,16 +33,17 @@ def find(version: str) -> str | None:
     return next((path for path in candidates if is_version(path, version)), None)
 
 
-def test_on(version: str, python: str, uv: str, folders: list[str]) -> int:
+def test_on(version: str, python: str, uv: str, jobs: str, folders: list[str]) -> int:
     place = f".venv-{version}"
     sync = [uv, "sync", "--frozen", "--quiet", "--no-install-project"]
     groups = ["--no-default-groups", "--group", "test"]
     environment = os.environ | {"UV_PROJECT_ENVIRONMENT": place}
     subprocess.run([*sync, *groups, "--python", python], env=environment, check=True)
-    return subprocess.call([f"{place}/bin/python", "-m", "pytest", "-q", *folders])
+    parallel = ["-n", jobs, "--dist", "loadfile"]
+    return subprocess.call([f"{place}/bin/python", "-m", "pytest", "-q", *parallel, *folders])
 
 
-def main(uv: str, *wanted: str) -> int:
+def main(uv: str, jobs: str, *wanted: str) -> int:
     folders = [folder for folder in wanted if pathlib.Path(folder).is_dir()]
     if not folders:
         print(f"none of {', '.join(wanted)} is here")
@@ -55,7 +57,7 @@ def main(uv: str, *wanted: str) -> int:
             print(f"\n!! Python {version}: SKIPPED, not on this machine", flush=True)
         else:
             print(f"\n== Python {version}: {python}", flush=True)
-            if test_on(version, python, uv, folders):
+            if test_on(version, python, uv, jobs, folders):
                 failed.append(version)
     if failed:
         print(f"\n!! failed on Python {', '.join(failed)}")
