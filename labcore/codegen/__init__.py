@@ -23,10 +23,11 @@ from ..fusion.options import DEFAULT
 from ..fusion.report import report_memory
 from ..graph import Graph, GraphModule, TensorMeta
 from . import cache as cache
-from .build import Built, build, python_kernels as python_kernels, show_without_file
+from .build import Built, build, python_kernels as python_kernels, rows_in_strips, show_without_file
 from .cpu import Kernel as Printed, print_kernel as print_kernel
 from .plain import print_plain as print_plain
 from .program import Program, handing_over
+from .ranges import STRIP
 from .wrapper import memory_plan as memory_plan, print_program as print_program
 
 Call = Callable[[list[Any]], tuple[Any, ...]]
@@ -105,6 +106,8 @@ def _report(
 ) -> None:
     for made in printed:
         trace.emit(trace.LoopShared(made.name, **vars(made.sharing)))
+    for name, length, when in rows_in_strips(call.source):
+        trace.emit(trace.ShortRows(name, length, STRIP, when))
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
         effort = built.effort

@@ -95,14 +95,15 @@ class Assembly:
 def assembly_of(source: str, vectorize: bool = True) -> Assembly:
     """The machine code of one kernel. `vectorize=False`: as it would be, one element a turn, if
     LLVM neither made vectors nor unrolled loops; nothing that runs is built like that."""
-    from .build import compiled_kernels, show_without_file
+    from .build import compiled_kernels, show_without_file, unrolls
     from .jit import assembly_text
 
     path = "<kernel to be read>"
     show_without_file(path, source)
     (function,) = compiled_kernels(source, path).values()
-    marked = assembly_text(function, lines=True, vectorize=vectorize)
-    same = vectorize and _bare(assembly_text(function, lines=False)) == _bare(marked)
+    unroll = unrolls(source)
+    marked = assembly_text(function, lines=True, vectorize=vectorize, unroll=unroll)
+    same = vectorize and _bare(assembly_text(function, lines=False, unroll=unroll)) == _bare(marked)
     return parsed(marked, source, same)
 
 

@@ -19,6 +19,7 @@ from . import cache, kernel_math
 from .folder import enabled
 from .jit import NOTHING, Effort, ObjectFile, compile_kernels
 from .ranges import as_range, loops_of
+from .strips import in_strips
 
 
 @dataclass(frozen=True)
@@ -82,10 +83,26 @@ def compile_source(source: str, path: str) -> ObjectFile:
 
 
 def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
-    """The kernels as they are compiled: one that threads share takes a range of its turns."""
-    nodes = _kernel_nodes(source)
-    parts = [as_range(n) if loops_of(n).turns is not None else n for n in nodes]
-    return _functions(parts, path)
+    """The kernels as they are compiled: one that threads share takes a range of its turns, and rows
+    that may be short are worked on in strips."""
+    return _functions([_as_compiled(node)[0] for node in _kernel_nodes(source)], path)
+
+
+def rows_in_strips(source: str) -> list[tuple[str, str, str]]:
+    """The short rows that are worked on in strips: of which kernel, how long they are, and when."""
+    return [(node.name, *found) for node in _kernel_nodes(source)
+            for found in _as_compiled(node)[1]]
+
+
+def _as_compiled(kernel: ast.FunctionDef) -> tuple[ast.FunctionDef, list[tuple[str, str]]]:
+    turns = loops_of(kernel).turns
+    return in_strips(kernel if turns is None else as_range(kernel), turns)
+
+
+def unrolls(source: str) -> bool:
+    """Of a text with one kernel: see `Loops`."""
+    (kernel,) = _kernel_nodes(source)
+    return loops_of(kernel).unroll
 
 
 def python_kernels(source: str, path: str = "<kernels>") -> dict[str, FunctionType]:

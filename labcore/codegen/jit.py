@@ -55,7 +55,7 @@ def compile_kernels(functions: list[FunctionType], loops: dict[str, Loops]) -> O
     """Compile plain Python kernels, those with a `prange` as functions of a range of it."""
     with _lock:
         begin = time.perf_counter()
-        lowered, units = _lower(functions)
+        lowered, units = _lower(functions, loops)
         middle = time.perf_counter()
         module = _link(
             {each.symbol: each.bitcode for each in lowered},
@@ -76,7 +76,9 @@ def compile_kernels(functions: list[FunctionType], loops: dict[str, Loops]) -> O
         )
 
 
-def _lower(functions: list[FunctionType]) -> tuple[list[numba_ir.Lowered], int]:
+def _lower(
+    functions: list[FunctionType], loops: dict[str, Loops]
+) -> tuple[list[numba_ir.Lowered], int]:
     """LLVM code of each kernel, and for how many of them numba was asked."""
     units = 0
     found = []
@@ -84,7 +86,7 @@ def _lower(functions: list[FunctionType]) -> tuple[list[numba_ir.Lowered], int]:
         for number, function in enumerate(functions):
             progress.at(number, function.__name__)
             units += not numba_ir.known(function)
-            found.append(numba_ir.lowered(function))
+            found.append(numba_ir.lowered(function, loops[function.__name__].unroll))
     return found, units
 
 
@@ -120,14 +122,17 @@ def _machine() -> Any:
 # ---- to be read ----------------------------------------------------------------------------------
 
 
-def assembly_text(function: FunctionType, lines: bool, vectorize: bool = True) -> str:
+def assembly_text(
+    function: FunctionType, lines: bool, vectorize: bool = True, unroll: bool = True
+) -> str:
     """One kernel's machine code as an assembler reads it, in Intel's syntax on x86. `lines`: with a
-    `.loc` where a new line of the kernel begins. Not `vectorize`: no vectors, no unrolling."""
+    `.loc` where a new line of the kernel begins. Not `vectorize`: no vectors, no unrolling.
+    `unroll`: see `Loops`."""
     import llvmlite.binding as binding
 
     _intel_syntax()
     with _lock, numba_ir.wrapping_integers():
-        lowered = numba_ir.lower(function, lines, vectorize)
+        lowered = numba_ir.lower(function, unroll, lines, vectorize)
         return _machine().emit_assembly(binding.parse_bitcode(lowered.bitcode))
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from numpy import float32 as float32, float64 as float64
 
 from . import elementary
+from .ranges import STRIP
 
 prange = range  # threads may share its turns, which are what they are in any order
 
@@ -36,6 +37,11 @@ def check_index(index: Any, size: Any) -> None:
     """Raises IndexError; the call then runs eagerly, which tells what is wrong."""
     if not 0 <= index < size:
         raise IndexError("an index is out of range")
+
+
+def strip_of(a: Any) -> Any:
+    """Memory of the kernel's own for a strip of rows, of the type of an array."""
+    return np.empty(STRIP, a.dtype)
 
 
 def relu(a: Any) -> Any:

@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 
 from ..runtime.loader import host
 from . import elementary
+from .ranges import STRIP
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, numba type, LLVM arguments) -> LLVM value
 
@@ -246,6 +247,19 @@ def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
     return (builder.frem if isinstance(type_, types.Float) else builder.srem)(*args)
 
 
+@intrinsic
+def _strip_of(typing: Any, a: Any) -> Any:
+    """On the stack."""
+
+    def build(context: Any, builder: Any, signature: Any, args: list[Any]) -> Any:
+        kind = ir.ArrayType(args[0].type.pointee, STRIP)
+        memory = cgutils.alloca_once(builder, kind)
+        memory.align = 64
+        return builder.bitcast(memory, args[0].type)
+
+    return a(a), build
+
+
 @njit(error_model="numpy")
 def _integer_pow(base: Any, exponent: Any) -> Any:
     if exponent < 0:
@@ -271,6 +285,7 @@ IN_KERNELS: dict[str, Any] = {
     "check_index": _check_index,
     "float32": np.float32,
     "float64": np.float64,
+    "strip_of": _strip_of,
     "int32": np.int32,
     "int64": np.int64,
     "inf": math.inf,

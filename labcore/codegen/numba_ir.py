@@ -43,10 +43,11 @@ def key_of(function: FunctionType) -> tuple:
     return code.co_code, repr(code.co_consts), code.co_names, (*function.__annotations__.values(),)
 
 
-def lowered(function: FunctionType) -> Lowered:
-    """LLVM code of a kernel, or that of one like it. Call it under `wrapping_integers`."""
+def lowered(function: FunctionType, unroll: bool = True) -> Lowered:
+    """LLVM code of a kernel, or that of one like it, which has the same loops. Call it under
+    `wrapping_integers`."""
     key = key_of(function)
-    found = _lowered.pop(key, None) or lower(function)
+    found = _lowered.pop(key, None) or lower(function, unroll)
     _lowered[key] = found  # the latest one used stands last
     if len(_lowered) > KEPT:
         del _lowered[next(iter(_lowered))]
@@ -69,10 +70,13 @@ def known(function: FunctionType) -> bool:
     return key_of(function) in _lowered
 
 
-def lower(function: FunctionType, lines: bool = False, vectorize: bool = True) -> Lowered:
-    """LLVM code of a kernel. `lines`: LLVM is told the line of each statement, but nothing of
-    variables, which would have to be kept somewhere for a debugger. Not `vectorize`: no vectors, no
-    unrolling. Raises numba's errors for what it does not understand."""
+def lower(
+    function: FunctionType, unroll: bool = True, lines: bool = False, vectorize: bool = True
+) -> Lowered:
+    """LLVM code of a kernel. `unroll`: may LLVM write out several turns of a loop? `lines`: it
+    is told the line of each statement, but nothing of variables, which would have to be kept
+    somewhere for a debugger. Not `vectorize`: no vectors, no unrolling. Raises numba's
+    errors for what it does not understand."""
     from numba.core import compiler, types
     from numba.core.registry import cpu_target
 
@@ -96,7 +100,7 @@ def lower(function: FunctionType, lines: bool = False, vectorize: bool = True) -
         library=module,
         pipeline_class=_pipeline(),
     )
-    return Lowered(result.fndesc.llvm_func_name, module.optimized(vectorize))
+    return Lowered(result.fndesc.llvm_func_name, module.optimized(vectorize, unroll and vectorize))
 
 
 def _type(annotation: str) -> Any:
@@ -170,13 +174,13 @@ def _module_class() -> type:
             if library is not rtsys.library:  # that counts references, which kernels have none of
                 super().add_linking_library(library)
 
-        def optimized(self, vectorize: bool) -> bytes:
+        def optimized(self, vectorize: bool, unroll: bool) -> bytes:
             module = self._final_module
             for library in dict.fromkeys(self._linking_libraries):
                 module.link_in(library._get_module_for_linking(), preserve=True)
             module.data_layout = self._codegen._data_layout
             options = binding.create_pipeline_tuning_options(speed_level=3)
-            options.loop_vectorization = options.loop_unrolling = vectorize
+            options.loop_vectorization, options.loop_unrolling = vectorize, unroll
             options.slp_vectorization = False
             passes = binding.create_pass_builder(self._codegen._tm, options)
             passes.getModulePassManager().run(module, passes)

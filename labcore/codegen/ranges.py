@@ -23,25 +23,29 @@ SHARED = "prange"
 BEGIN, END = "begin", "end"
 DEAR = {name for name, primitive in PRIMITIVES.items() if primitive.heavy}
 AS_MUCH = 4  # what is dear takes the time of about so many elements of a sum
+STRIP = 1024  # elements of rows that are worked on together
+WRITTEN_OUT = range(16, 512)  # turns of a loop that LLVM writes out, and that should be vectors
 LONG = 16384  # turns from which a kernel lets go of the interpreter's lock: some 5 microseconds
 
 
 @dataclass(frozen=True)
 class Loops:
     """`work`: the turns of the innermost loops, more for what is dear in them; `turns`: of the loop
-    that threads share, None where there is none. Both are polynomials of the kernel's numbers."""
+    that threads share, None where there is none. Both are polynomials of the kernel's numbers.
+    `unroll`: may LLVM write out several turns of a loop?"""
 
     work: Expr
     turns: Expr | None
+    unroll: bool = True
 
 
 def loops_of(kernel: ast.FunctionDef) -> Loops:
     """Raises ValueError where the text does not tell how often a `prange` turns."""
     numbers = {arg.arg for arg in kernel.args.args}
-    shared = [_bound(head.args[0], numbers) for head in _heads(kernel) if _says(head, SHARED)]
+    shared = [bound(head.args[0], numbers) for head in _heads(kernel) if _says(head, SHARED)]
     if any(bound != shared[0] for bound in shared):
         raise ValueError(f"{kernel.name}: its pranges have different bounds")
-    return Loops(_work(kernel, numbers), shared[0] if shared else None)
+    return Loops(_work(kernel, numbers), shared[0] if shared else None, _unrolls(kernel))
 
 
 def as_range(kernel: ast.FunctionDef) -> ast.FunctionDef:
@@ -60,6 +64,14 @@ def _heads(kernel: ast.AST) -> list[ast.Call]:
     """`range(4)` and the like, of all loops."""
     loops = [node for node in ast.walk(kernel) if isinstance(node, ast.For)]
     return [loop.iter for loop in loops if isinstance(loop.iter, ast.Call)]
+
+
+def _unrolls(kernel: ast.FunctionDef) -> bool:
+    """Whole loops of such lengths would be written out before anyone looks for vectors in them, and
+    then there are none: x - x.amax(1) took five times as long for rows of 64."""
+    heads = [head for head in _heads(kernel) if len(head.args) == 1]
+    known = [head.args[0].value for head in heads if isinstance(head.args[0], ast.Constant)]
+    return not any(isinstance(turns, int) and turns in WRITTEN_OUT for turns in known)
 
 
 def _says(head: ast.Call, word: str) -> bool:
@@ -97,24 +109,24 @@ def _turns(head: ast.Call, numbers: Set[str]) -> Expr:
     """Of a loop; one of unknown length counts as a long one."""
     end = _end_of_all(head)
     if end is not None:
-        return _bound(end, numbers)
+        return bound(end, numbers)
     try:
-        *start, stop = [_bound(bound, numbers) for bound in head.args[:2]]
+        *start, stop = [bound(end, numbers) for end in head.args[:2]]
     except ValueError:
         return Expr.of(LONG)
     return stop - start[0] if start else stop
 
 
-def _bound(node: ast.expr, numbers: Set[str]) -> Expr:
+def bound(node: ast.expr, numbers: Set[str]) -> Expr:
     """A loop's bound. Raises ValueError for what is no polynomial of the kernel's numbers."""
     if isinstance(node, ast.Constant) and isinstance(node.value, int):
         return Expr.of(node.value)
     if isinstance(node, ast.Name) and node.id in numbers:
         return Expr.of(node.id)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
-        return _bound(node.operand, numbers) * -1
+        return bound(node.operand, numbers) * -1
     if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Add, ast.Sub, ast.Mult)):
-        a, b = _bound(node.left, numbers), _bound(node.right, numbers)
+        a, b = bound(node.left, numbers), bound(node.right, numbers)
         if isinstance(node.op, ast.Mult):
             return a * b
         return a + b if isinstance(node.op, ast.Add) else a - b

@@ -33,6 +33,7 @@ from .plan import (
     LoopShared as LoopShared,
     MemoryPlanned as MemoryPlanned,
     Scheduled as Scheduled,
+    ShortRows as ShortRows,
     StepRecord as StepRecord,
 )
 from .recorder import (

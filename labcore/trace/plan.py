@@ -107,3 +107,14 @@ class LoopShared(Event):
     variable: str
     rule: str
     detail: str
+
+
+@dataclass
+class ShortRows(Event):
+    """Rows of a kernel that are worked on in strips of some elements, because a loop over one of
+    them is so short: how long a row is, and what must hold at a call, "" if it does always."""
+
+    kernel: str
+    length: str
+    strip: int
+    when: str

@@ -29,7 +29,7 @@ from .events import (
     Stage,
 )
 from .origin import Origin
-from .plan import LifeRecord, LoopShared, MemoryPlanned, Scheduled
+from .plan import LifeRecord, LoopShared, MemoryPlanned, Scheduled, ShortRows
 
 Format = Callable[[Event], str]
 MOST_PLACES = 6
@@ -192,6 +192,14 @@ def threads(event: Event) -> str:
     return _folded(f"{event.kernel}: {who}, {event.rule}: {event.detail}", first="")
 
 
+def short_rows(event: Event) -> str:
+    """Kernels that work on short rows in strips, and when they do."""
+    assert isinstance(event, ShortRows)
+    when = f" where {event.when}" if event.when else ""
+    text = f"{event.kernel}: rows of {event.length} in strips of up to {event.strip}{when}"
+    return _folded(text, first="")
+
+
 def kernel_code(event: Event) -> str:
     """The printed kernels."""
     assert isinstance(event, KernelReady)
@@ -244,6 +252,7 @@ ARTIFACTS: dict[str, tuple[type[Event] | tuple[type[Event], ...], Format]] = {
     "schedule": (Scheduled, schedule),
     "memory": (MemoryPlanned, memory),
     "threads": (LoopShared, threads),
+    "short_rows": (ShortRows, short_rows),
     "kernel_code": (KernelReady, kernel_code),
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),

@@ -174,3 +174,20 @@ def test_without_vectors_one_element_a_turn():
     assert (loop.turn, loop.lanes, loop.bits) == (1, 1, 0)
     assert len(loop.instructions) < 12
     assert assembly_of(source).bodies[0].lanes > 1  # LLVM makes vectors again
+
+
+@on_x86
+@pytest.mark.parametrize("length", [16, 64, 256])
+def test_a_row_of_known_length_is_worked_on_in_vectors(length):
+    text = f'''\
+def k(x: "float32*", out: "float32*"):
+    for i0 in range(1000):
+        top = float32(-inf)
+        for i1 in range({length}):
+            top = rmax(top, x[{length}*i0 + i1])
+        for i1 in range({length}):
+            out[{length}*i0 + i1] = x[{length}*i0 + i1] - top
+'''
+    code = [i for section in assembly_of(text).sections for i in section.instructions]
+    for op in ("maximum", "subtract"):
+        assert max(i.lanes for i in code if i.op == op) > 1
