@@ -223,7 +223,7 @@ class Looker(Contents):
         key = ""
         if not marks and not varies(self.numbers, source, value):
             own = builder.constant(value._layout, value._layout.hint)
-            key = kinds.layout_key(home, value, names[0], own)
+            key = kinds.layout_key(home, names[0], own)
         builder.add(kinds.tensor_match(name, home, value, names, origin, key))
         meta = layout(self.numbers, source, value, home, key)
         variable = TensorVariable(meta, None, source, value, home=home)

@@ -138,7 +138,7 @@ def _read_otherwise(
         pair = [_base(tensor) for tensor in (written, other)]
         (_, one), (_, two) = pair
         if one is not two:
-            whole, twin = sorted(pair, key=lambda place: not place[1]._requires_grad)
+            whole, twin = sorted(pair, key=lambda place: not place[1]._layout.requires_grad)
             if not is_detached(twin[1], whole[1]) or id(twin[1]) in shared.twins:
                 return
             shared.twins[id(twin[1])] = whole
@@ -161,7 +161,7 @@ def is_detached(twin: Tensor, tensor: Tensor) -> bool:
     """Is `twin` what `tensor.detach()` gives?"""
     same = storage_of(twin) is storage_of(tensor) and twin.data_ptr() == tensor.data_ptr()
     layout = (twin.shape, twin._stride) == (tensor.shape, tensor._stride)
-    return same and layout and twin._base is None and not twin._requires_grad
+    return same and layout and twin._base is None and not twin._layout.requires_grad
 
 
 def shared_node(operators: OperatorCalls, tensor: TensorVariable) -> Node | None:
@@ -238,10 +238,10 @@ def takes_writes(tensor: Tensor, recorded: bool) -> bool:
     if recorded and (tensor.retains_grad or base is not None and base.retains_grad):
         return False  # that of the new values, which only a graph would read
     if base is None:
-        return not (recorded and tensor._requires_grad and tensor.grad_fn is None)
+        return not (recorded and tensor._layout.requires_grad and tensor.grad_fn is None)
     if not recorded:
-        return not base._requires_grad
-    return not tensor._view[1] and not (base._requires_grad and base.grad_fn is None)
+        return not base._layout.requires_grad
+    return not tensor._view[1] and not (base._layout.requires_grad and base.grad_fn is None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,10 +37,9 @@ def _differs(
 # ---- tensors ------------------------------------------------------------------------------------
 
 
-def layout_key(home: str, tensor: Tensor, kind: str, layout: str) -> str:
+def layout_key(home: str, kind: str, layout: str) -> str:
     """What tensor_match, size_match and stride_match say together."""
-    grad = "" if tensor.requires_grad else "not "
-    return f"type({home}) is {kind} and {home}._layout is {layout} and {grad}{home}._requires_grad"
+    return f"type({home}) is {kind} and {home}._layout is {layout}"
 
 
 def tensor_match(
@@ -57,7 +56,7 @@ def tensor_match(
     grad = "" if tensor.requires_grad else "not "
     code = (
         f"type({home}) is {kind} and {home}.dtype is {dtype} and {home}.device is {device}"
-        f" and {grad}{home}._requires_grad and "
+        f" and {grad}{home}._layout.requires_grad and "
     )
     code += f"{home}._layout.marks <= {marks}" if marks else f"not {home}._layout.marks"
     own = tensor._layout.marks

@@ -19,7 +19,7 @@ from .tensor import Tensor
 def unwrapped(op: Op, arg: Any) -> tuple[Any, bool]:
     """An argument as a kernel takes it, and whether a tensor in it requires grad."""
     if isinstance(arg, Tensor):
-        return arg.array, arg._requires_grad
+        return arg.array, arg._layout.requires_grad
     if isinstance(arg, (list, tuple)):
         pairs = [unwrapped(op, a) for a in arg]
         return type(arg)([value for value, _ in pairs]), any(requires for _, requires in pairs)

@@ -293,7 +293,7 @@ _alone = _holders([wrap(np.empty(1))])
 
 def _accumulate(leaf: Tensor, holder: list[Tensor]) -> None:
     """Add a gradient to `leaf.grad`, and tell the hooks that wait for that."""
-    if leaf._requires_grad:
+    if leaf._layout.requires_grad:
         _add(leaf, holder)
         hooks = getattr(leaf, "_hooks", None)
         if hooks is not None:

@@ -39,7 +39,7 @@ class Conversions:
                     "copy the tensor to host memory first."
                 )
             return to_host(self.array).copy()
-        if self._requires_grad and not force:
+        if self._layout.requires_grad and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() "
                 "instead."

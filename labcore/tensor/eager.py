@@ -57,7 +57,7 @@ class EagerInterpreter:
             kind = type(arg)
             if kind is Tensor:
                 raw.append(arg.array)
-                needs_grad |= arg._requires_grad
+                needs_grad |= arg._layout.requires_grad
             elif kind in _NUMBERS:
                 raw.append(arg)
             else:
@@ -124,7 +124,8 @@ def _note_view(op: Op, args: tuple, out: Tensor) -> None:
         steps, refusal = source._view
         out._base, out._view = source._base, ((*steps, step), refusal or unrecorded)
     base = out._base
-    out._requires_grad = base._requires_grad  # as in PyTorch: even when nothing is recorded
+    # As in PyTorch: even when nothing is recorded.
+    out._layout = out._layout.requiring(base._layout.requires_grad)
     if base._views is None:
         base._views = [weakref.ref(out)]
     else:

@@ -203,7 +203,6 @@ def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> 
     self.array = make(shape, dtype.numpy) if make else _strided(shape, stride, dtype)
     self.dtype = dtype
     self.device = devices.cpu
-    self._requires_grad = False
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
     return self
 

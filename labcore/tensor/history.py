@@ -1,6 +1,6 @@
 """What a tensor says about gradients: `requires_grad`, `grad`, `grad_fn`'s surroundings.
 
-In: a tensor's slots `_requires_grad`, `_grad`, `grad_fn`.
+In: a tensor's slots `_layout`, which says whether it requires grad, `_grad`, `grad_fn`.
 Out: PyTorch's attributes and their refusals.
 Invariant: a non-leaf tensor holds its history; the history never holds the tensor. Only floating
 point tensors require grad.
@@ -28,7 +28,7 @@ class History:
 
     @property
     def requires_grad(self) -> bool:
-        return self._requires_grad
+        return self._layout.requires_grad
 
     @requires_grad.setter
     def requires_grad(self: Any, wanted: bool) -> None:
@@ -48,7 +48,8 @@ class History:
                 "allowed."
             )
         base = self._base
-        self._requires_grad = bool(wanted) or base is not None and base._requires_grad
+        wanted = bool(wanted) or base is not None and base._layout.requires_grad
+        self._layout = self._layout.requiring(wanted)
         self._tell_views()
 
     def _tell_views(self: Any) -> None:
@@ -56,7 +57,7 @@ class History:
         for reference in self._views or ():
             view = reference()
             if view is not None and view.grad_fn is None:
-                view._requires_grad = self._requires_grad
+                view._layout = view._layout.requiring(self._layout.requires_grad)
 
     def requires_grad_(self: Any, requires_grad: bool = True) -> Tensor:
         self.requires_grad = requires_grad
@@ -98,7 +99,7 @@ class History:
 
     def retain_grad(self: Any) -> None:
         """Keep `.grad` of this tensor too, though it is no leaf."""
-        if not self._requires_grad:
+        if not self._layout.requires_grad:
             raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
         if self.grad_fn is not None:
             self.grad_fn.retain_grad(self)
@@ -122,7 +123,7 @@ class History:
         return register(self._gradient_hooks().accumulated, hook)
 
     def _gradient_hooks(self: Any) -> GradientHooks:
-        if not self._requires_grad:
+        if not self._layout.requires_grad:
             raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
         if self.grad_fn is None:
             if not hasattr(self, "_hooks"):

@@ -27,7 +27,7 @@ def write(op: Op, args: tuple, raw: list[Any], needs_grad: bool) -> Tensor:
     target: Tensor = args[0]
     base = target._base
     recording = mode.grad and target.dtype.is_floating_point
-    recording = recording and (needs_grad or base is not None and base._requires_grad)
+    recording = recording and (needs_grad or base is not None and base._layout.requires_grad)
     if recording:
         check_target(target)
     storage = storage_of(target)
@@ -73,11 +73,11 @@ def check_target(target: Tensor) -> None:
     base = target._base
     if base is not None and target._view[1]:
         raise RuntimeError(target._view[1].format("is being"))
-    if base is not None and base._requires_grad and base.grad_fn is None:
+    if base is not None and base._layout.requires_grad and base.grad_fn is None:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
         )
-    if target._requires_grad and target.grad_fn is None:
+    if target._layout.requires_grad and target.grad_fn is None:
         raise RuntimeError(
             "a leaf Variable that requires grad is being used in an in-place operation."
         )

@@ -1,8 +1,8 @@
-"""What a tensor's type, device, sizes and strides are, as one object.
+"""What a tensor's type, device, sizes and strides are, and whether it requires grad, as one object.
 
-In: shape, strides, dtype and device, and which sizes the program has marked as dynamic or static.
+In: these, and which sizes the program has marked as dynamic or static.
 Out: the `Layout` of all tensors that have these.
-Invariant: equal layouts are one object as long as anybody holds it, so that a guard compares five
+Invariant: equal layouts are one object as long as anybody holds it, so that a guard compares six
 properties by one identity. PyTorch compares each, in C++.
 """
 
@@ -50,7 +50,7 @@ class Mark(NamedTuple):
 
 
 Marks = frozenset[Mark]  # one for an axis at most
-Key = tuple[tuple[int, ...], tuple[int, ...], dtypes.dtype, devices.device, Marks]
+Key = tuple[tuple[int, ...], tuple[int, ...], dtypes.dtype, devices.device, Marks, bool]
 
 UNMARKED: Marks = frozenset()
 
@@ -61,7 +61,16 @@ _lock = threading.Lock()
 class Layout:
     """Strides are in elements."""
 
-    __slots__ = ("__weakref__", "device", "dtype", "marks", "shape", "stride")
+    __slots__ = (
+        "__weakref__",
+        "_recorded",
+        "device",
+        "dtype",
+        "marks",
+        "requires_grad",
+        "shape",
+        "stride",
+    )
 
     def __init__(
         self,
@@ -70,16 +79,32 @@ class Layout:
         dtype: dtypes.dtype,
         device: devices.device,
         marks: Marks,
+        requires_grad: bool,
     ) -> None:
         self.shape, self.stride, self.dtype, self.device = shape, stride, dtype, device
-        self.marks = marks
+        self.marks, self.requires_grad = marks, requires_grad
+        self._recorded: Layout | None = None  # what `requiring(True)` has found
 
     def __repr__(self) -> str:
-        return f"Layout({self.shape}, {self.stride}, {self.dtype}, {self.device})"
+        grad = ", requires_grad" if self.requires_grad else ""
+        return f"Layout({self.shape}, {self.stride}, {self.dtype}, {self.device}{grad})"
 
     def marked(self, marks: Marks) -> Layout:
         """The same, with other marks."""
-        return layout_of(self.shape, self.stride, self.dtype, self.device, marks)
+        return self._with(marks, self.requires_grad)
+
+    def requiring(self, grad: bool) -> Layout:
+        """The same, of a tensor that requires grad, or of one that does not."""
+        if grad is self.requires_grad:
+            return self
+        if not grad:
+            return self._with(self.marks, False)
+        if self._recorded is None:  # kept, for every result of a recorded operator asks
+            self._recorded = self._with(self.marks, True)
+        return self._recorded
+
+    def _with(self, marks: Marks, grad: bool) -> Layout:
+        return layout_of(self.shape, self.stride, self.dtype, self.device, marks, grad)
 
     @property
     def hint(self) -> str:
@@ -93,10 +118,11 @@ def layout_of(
     dtype: dtypes.dtype,
     device: devices.device = devices.cpu,
     marks: Marks = UNMARKED,
+    requires_grad: bool = False,
 ) -> Layout:
-    key = tuple(shape), stride, dtype, device, marks
+    key = tuple(shape), stride, dtype, device, marks, requires_grad
     with _lock:  # two threads that meet it at once get the same one
         found = _known.get(key)
         if found is None:
-            found = _known[key] = Layout(Size(shape), stride, dtype, device, marks)
+            found = _known[key] = Layout(Size(shape), stride, dtype, device, marks, requires_grad)
         return found

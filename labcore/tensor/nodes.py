@@ -46,7 +46,7 @@ SECOND_TIME = (
 
 def edge_of(tensor: Tensor) -> Edge | None:
     """Where this tensor's gradient goes; None when it needs none."""
-    if not tensor._requires_grad:
+    if not tensor._layout.requires_grad:
         return None
     node = tensor.grad_fn
     return (tensor, 0) if node is None else (node, tensor._output_number)
@@ -56,7 +56,8 @@ def edge_of(tensor: Tensor) -> Edge | None:
 
 def attach(tensor: Tensor, node: Node, number: int = 0) -> None:
     """Make `tensor` the result of `node`."""
-    tensor.grad_fn, tensor._output_number, tensor._requires_grad = node, number, True
+    tensor.grad_fn, tensor._output_number = node, number
+    tensor._layout = tensor._layout.requiring(True)
 
 
 _BASE_WRITTEN = "its base or another view of its base has been"

@@ -33,7 +33,7 @@ class Parameter(Tensor):
         return f"Parameter containing:\n{Tensor.__repr__(self)}"
 
     def __copy__(self) -> Parameter:
-        return Parameter(self, self._requires_grad)
+        return Parameter(self, self._layout.requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
         if id(self) not in memo:
@@ -42,7 +42,7 @@ class Parameter(Tensor):
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
-        return _restored, (type(self), self.detach(), self._requires_grad)
+        return _restored, (type(self), self.detach(), self._layout.requires_grad)
 
 
 TENSORS = (Tensor, Parameter)  # what capture knows all about; another subclass may do anything

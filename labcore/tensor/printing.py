@@ -109,7 +109,7 @@ def tensor_text(tensor: Tensor) -> str:
         body = _array_text(array, len("tensor("))
     if tensor.grad_fn is not None:
         notes.append(f"grad_fn=<{tensor.grad_fn.name().rsplit('::', 1)[-1]}>")
-    elif tensor._requires_grad:
+    elif tensor._layout.requires_grad:
         notes.append("requires_grad=True")
     return _with_notes("tensor(" + body, notes, len("tensor("))
 

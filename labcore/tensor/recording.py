@@ -51,11 +51,11 @@ def prepare(op: Op, args: tuple, overwrites: bool = False) -> tuple[OperatorNode
     where, edges = [], []
     for position, value in enumerate(args):
         if isinstance(value, Tensor):
-            if value._requires_grad:
+            if value._layout.requires_grad:
                 where.append(position)
                 edges.append(edge_of(value))
         elif isinstance(value, (list, tuple)) and any(
-            isinstance(v, Tensor) and v._requires_grad for v in value
+            isinstance(v, Tensor) and v._layout.requires_grad for v in value
         ):
             where.append(position)
             edges.extend([edge_of(v) for v in value])
@@ -82,7 +82,8 @@ def finish(node: OperatorNode, plan: Plan, out: Tensor) -> None:
         node.values["out"] = save(out)
     if plan.out_layout:
         node.layouts["out"] = layout(out)
-    out.grad_fn, out._output_number, out._requires_grad = node, 0, True
+    out.grad_fn, out._output_number = node, 0
+    out._layout = out._layout.requiring(True)
 
 
 def layout(value: Any) -> Any:

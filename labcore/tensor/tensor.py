@@ -47,8 +47,8 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     """A view of a storage, with or without a history.
 
     `_base` is the tensor this one is a view of and `_view` how it was taken; `_output_number` says
-    which result of `grad_fn` this is. `_requires_grad` is `requires_grad` without the property's
-    price, for guards.
+    which result of `grad_fn` this is. `_layout.requires_grad` is `requires_grad` without the
+    property's price.
     """
 
     __slots__ = (
@@ -59,7 +59,6 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
         "_layout",
         "_output_number",
         "_pointer",
-        "_requires_grad",
         "_storage",
         "_stride",
         "_view",
@@ -81,7 +80,6 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     grad_fn: Node | None
     _layout: Layout
     _stride: tuple[int, ...]
-    _requires_grad: bool
     _grad: Tensor | None
     _output_number: int  # set with grad_fn
     _base: Tensor | None
@@ -113,7 +111,8 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     @property
     def meta(self) -> TensorMeta:
         """What the compiler knows of a tensor."""
-        return TensorMeta(self.shape, self._stride, self.dtype, self.device, self._requires_grad)
+        wanted = self._layout.requires_grad
+        return TensorMeta(self.shape, self._stride, self.dtype, self.device, wanted)
 
     @property
     def itemsize(self) -> int:
@@ -181,7 +180,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
     def detach_(self) -> Tensor:
         if self._base is not None:
             raise RuntimeError("Can't detach views in-place. Use detach() instead.")
-        self.grad_fn, self._requires_grad = None, False
+        self.grad_fn, self._layout = None, self._layout.requiring(False)
         return self
 
     @property
@@ -196,14 +195,15 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
 
     @data.setter
     def data(self, value: Tensor) -> None:
-        if self._requires_grad and not value.dtype.is_floating_point:
+        if self._layout.requires_grad and not value.dtype.is_floating_point:
             raise RuntimeError(
                 "data set to a tensor that requires gradients must be floating point or complex "
                 "dtype"
             )
         self.array, self.shape = value.array, value.shape
         self._stride, self.dtype, self.device = value._stride, value.dtype, value.device
-        self._layout = value._layout.marked(self._layout.marks)
+        own = self._layout
+        self._layout = value._layout.marked(own.marks).requiring(own.requires_grad)
         self._storage, self._pointer = storage_of(value).alias(), value._pointer
 
     def as_strided(
@@ -213,7 +213,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
 
         Not recorded: a tensor that requires grad is refused.
         """
-        if self._requires_grad and mode.grad:
+        if self._layout.requires_grad and mode.grad:
             raise RuntimeError(
                 "as_strided is not recorded for a backward: use slicing, transpose and expand, "
                 "or call it on x.detach()"
@@ -227,7 +227,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
 
     def __copy__(self) -> Tensor:
         other = alias(self, self.array)
-        other._requires_grad = self._requires_grad
+        other._layout = other._layout.requiring(self._layout.requires_grad)
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -238,7 +238,8 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
             )
         if id(self) not in memo:
             other = wrap(self.array.copy(order="K"))
-            other._requires_grad, other._grad = self._requires_grad, copy.deepcopy(self._grad, memo)
+            other._layout = other._layout.requiring(self._layout.requires_grad)
+            other._grad = copy.deepcopy(self._grad, memo)
             memo[id(self)] = other
         return memo[id(self)]
 
@@ -247,7 +248,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
             raise RuntimeError(
                 "cannot pickle a tensor with a history; pickle tensor.detach() instead"
             )
-        return _restored, (self.array, self._requires_grad)
+        return _restored, (self.array, self._layout.requires_grad)
 
 
 missing.install(Tensor)
@@ -261,7 +262,6 @@ def wrap(array: np.ndarray) -> Tensor:
     known = _layouts.get((array.shape, array.strides, array.dtype)) or _learn(array)
     self._layout, self.shape, self._stride, self.dtype = known
     self.device = devices.cpu
-    self._requires_grad = False
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
     if type(array) is DeviceArray:
         self.device = devices.cuda
@@ -322,7 +322,7 @@ def to_inference(tensor: Tensor) -> None:
 
 def _restored(array: np.ndarray, requires_grad: bool) -> Tensor:
     tensor = wrap(array)
-    tensor._requires_grad = requires_grad
+    tensor._layout = tensor._layout.requiring(requires_grad)
     return tensor
 
 
