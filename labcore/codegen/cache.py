@@ -6,6 +6,7 @@ the reason there is none.
     <folder>/<text>-<machine>/output_code.py    the program; what a debugger steps into
                               kernels.o         its kernels' machine code
                               manifest.json     what it was made by and for, and checksums of both
+    <folder>/.stored                            how much was stored (room.py)
 
 Invariants: an entry appears whole or not at all (it is written beside, then renamed).  Before
 anything is loaded the owner and mode of the folder and of every file are checked, then versions,
@@ -25,7 +26,6 @@ import shutil
 import sys
 import tempfile
 import threading
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache as once
@@ -34,15 +34,15 @@ from pathlib import Path
 from typing import Any
 
 from ..runtime.loader import host
+from . import room
 from .folder import Folder, Unsafe, check_folder, enabled, folder, read_private, write_private
 from .jit import ObjectFile
+from .room import MANIFEST, limit
 
-SOURCE, OBJECT, MANIFEST = "output_code.py", "kernels.o", "manifest.json"
+SOURCE, OBJECT = "output_code.py", "kernels.o"
 
 _lock = threading.Lock()
 _counts = {"hit": 0, "miss": 0, "evicted": 0}
-MEGABYTE = 1 << 20
-STALE = 3600  # seconds after which a half-written entry is nobody's
 
 
 @dataclass(frozen=True)
@@ -239,58 +239,23 @@ def store(source: str, code: ObjectFile) -> tuple[str, ...]:
         "object": _digest(code.data),
         "source": _digest(canonical(source).encode()),
     }
+    files = {
+        SOURCE: source.encode(),
+        OBJECT: code.data,
+        MANIFEST: json.dumps(manifest, indent=1).encode(),
+    }
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=where.path))
     try:
-        write_private(fresh / SOURCE, source.encode())
-        write_private(fresh / OBJECT, code.data)
-        write_private(fresh / MANIFEST, json.dumps(manifest, indent=1).encode())
+        room.note(where.path, sum(map(len, files.values())))
+        for name, data in files.items():
+            write_private(fresh / name, data)
         _replace(entry, fresh)
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
-    return _make_room(where, key)
-
-
-def limit() -> int:
-    """Bytes that all entries may take together. Raises ValueError for a variable that is no number.
-    """
-    text = os.environ.get("LAB_CACHE_LIMIT", "256")
-    try:
-        return int(float(text) * MEGABYTE)
-    except ValueError:
-        raise ValueError(
-            f"LAB_CACHE_LIMIT={text!r} is not a number of megabytes, as 256 is"
-        ) from None
-
-
-def _make_room(where: Folder, newest: str) -> tuple[str, ...]:
-    """Remove entries, the least recently used first, until the others fit; never the newest.
-
-    Several processes may do so at once: each removes in one step, and finds gone what another has
-    removed.  What a process left half written when it was killed goes as well.
-    """
-    now = time.time()
-    for path in where.path.glob(".*"):
-        with suppress(OSError):
-            if now - path.stat().st_mtime > STALE:
-                shutil.rmtree(path, ignore_errors=True)
-    used: list[tuple[float, int, Path]] = []
-    for entry in _entries(where):
-        with suppress(OSError):  # gone in the meantime
-            used.append((
-                (entry / MANIFEST).stat().st_mtime, sum(f.stat().st_size for f in entry.iterdir()),
-                entry))
-    total, allowed = sum(size for _, size, _ in used), limit()
-    gone: list[str] = []
-    for _, size, entry in sorted(used):
-        if total <= allowed:
-            break
-        if entry.name != newest:
-            _remove(entry)
-            total -= size
-            gone.append(entry.name)
+    gone = room.make_room(where.path, newest=key)
     for _ in gone:
         _count("evicted")
-    return tuple(gone)
+    return gone
 
 
 def _replace(entry: Path, fresh: Path) -> None:
@@ -299,7 +264,7 @@ def _replace(entry: Path, fresh: Path) -> None:
         with suppress(OSError):
             os.rename(fresh, entry)
             return
-        _remove(entry)
+        room.remove(entry)
     if not entry.is_dir():
         raise OSError(f"cannot write {entry}")
 
@@ -315,15 +280,6 @@ def show_source(source: str) -> Path:
     return file
 
 
-def _remove(entry: Path) -> None:
-    """Take an entry away in one step, then delete it."""
-    with suppress(OSError):
-        grave = Path(tempfile.mkdtemp(prefix=".old-", dir=entry.parent))
-        with suppress(OSError):
-            os.rename(entry, grave / entry.name)
-        shutil.rmtree(grave, ignore_errors=True)
-
-
 # ---- looking after it ----------------------------------------------------------------------------
 
 
@@ -332,14 +288,10 @@ def _count(outcome: str) -> None:
         _counts[outcome] += 1
 
 
-def _entries(where: Folder) -> list[Path]:
-    return [p for p in where.path.iterdir() if (p / MANIFEST).is_file()]
-
-
 def info() -> CacheInfo:
     """Where compiled programs are kept, how many, and how often this process found one."""
     where = folder()
-    files = [f for entry in _entries(where) for f in entry.iterdir()]
+    files = [f for entry in room.entries(where.path) for f in entry.iterdir()]
     return CacheInfo(
         where.path,
         enabled(),
@@ -355,9 +307,7 @@ def info() -> CacheInfo:
 
 def clear() -> int:
     """Forget all compiled programs; returns how many there were. Programs in use stay in use."""
-    entries = _entries(folder())
-    for entry in entries:
-        _remove(entry)
+    cleared = room.clear(folder().path)
     with _lock:
         _counts.update(hit=0, miss=0, evicted=0)
-    return len(entries)
+    return cleared

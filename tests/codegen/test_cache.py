@@ -11,7 +11,7 @@ import pytest
 
 import labcore as torch
 from labcore import ops, trace
-from labcore.codegen import cache, compile_graph
+from labcore.codegen import cache, compile_graph, room
 from labcore.codegen.folder import Unsafe, check_folder, folder, read_private
 from labcore.fusion import FusionOptions
 
@@ -279,6 +279,10 @@ def one_of(size):
     return found[0].key, [event.key for event in found if event.outcome == "evicted"]
 
 
+def kept_in(root):
+    return {p.name for p in root.iterdir() if p.name != room.STORED}
+
+
 def use_at(root, key, seconds):
     os.utime(root / key / "manifest.json", (seconds, seconds))
 
@@ -287,13 +291,13 @@ def test_what_was_not_used_for_longest_makes_room(cache_folder, monkeypatch):
     keys = [one_of(size)[0] for size in (4, 5, 6)]
     for seconds, key in zip((3, 1, 2), keys):  # the second one is the oldest
         use_at(cache_folder, key, seconds)
-    room = 3.5 * cache.info().bytes / 3
-    monkeypatch.setenv("LAB_CACHE_LIMIT", str(room / cache.MEGABYTE))
+    allowed = 3.5 * cache.info().bytes / 3
+    monkeypatch.setenv("LAB_CACHE_LIMIT", str(allowed / room.MEGABYTE))
     newest, gone = one_of(7)
     assert gone == [keys[1]]
-    assert {p.name for p in cache_folder.iterdir()} == {keys[0], keys[2], newest}
+    assert kept_in(cache_folder) == {keys[0], keys[2], newest}
     found = cache.info()
-    assert (found.entries, found.evicted) == (3, 1) and found.bytes <= found.limit == int(room)
+    assert (found.entries, found.evicted) == (3, 1) and found.bytes <= found.limit == int(allowed)
     assert "1 evicted" in str(found)
 
 
@@ -302,7 +306,7 @@ def test_a_hit_is_a_use(cache_folder, monkeypatch):
     for key in keys:
         use_at(cache_folder, key, 1)
     one_of(4)
-    monkeypatch.setenv("LAB_CACHE_LIMIT", str(2.5 * cache.info().bytes / 2 / cache.MEGABYTE))
+    monkeypatch.setenv("LAB_CACHE_LIMIT", str(2.5 * cache.info().bytes / 2 / room.MEGABYTE))
     assert one_of(6)[1] == [keys[1]]
 
 
@@ -312,7 +316,7 @@ def test_the_newest_stays_though_it_is_too_large(cache_folder, monkeypatch):
     assert gone == []
     assert one_of(4) == (first, []) and cache.info().hits == 1
     second, gone = one_of(5)
-    assert gone == [first] and [p.name for p in cache_folder.iterdir()] == [second]
+    assert gone == [first] and kept_in(cache_folder) == {second}
 
 
 def test_a_limit_that_is_no_number_is_said(cache_folder, monkeypatch):
@@ -321,15 +325,55 @@ def test_a_limit_that_is_no_number_is_said(cache_folder, monkeypatch):
         cache.info()
 
 
-def test_what_a_killed_process_left_goes_after_an_hour(cache_folder):
+def test_what_a_killed_process_left_goes_after_an_hour(cache_folder, monkeypatch):
     one_of(4)
     old, young = cache_folder / ".new-old", cache_folder / ".new-young"
     for path in (old, young):
         path.mkdir(0o700)
         (path / "kernels.o").write_bytes(b"half")
     os.utime(old, (1, 1))
+    monkeypatch.setenv("LAB_CACHE_LIMIT", "0")
     one_of(5)
     assert not old.exists() and young.exists()
+
+
+def test_entries_are_looked_at_only_when_they_may_be_too_large(cache_folder, monkeypatch):
+    one_of(4)
+    looks = []
+    entries = room.entries
+    monkeypatch.setattr(room, "entries", lambda where: looks.append(where) or entries(where))
+    for size in (5, 6, 7):
+        one_of(size)
+    assert looks == []
+    noted = sum(map(int, (cache_folder / room.STORED).read_text().split()))
+    assert noted == sum(f.stat().st_size for key in kept_in(cache_folder)
+                        for f in (cache_folder / key).iterdir())
+    monkeypatch.setenv("LAB_CACHE_LIMIT", str(noted / room.MEGABYTE))
+    assert one_of(8)[1] != [] and len(looks) == 1
+    assert len((cache_folder / room.STORED).read_text().split()) == 1
+
+
+@pytest.mark.parametrize("damage", ["missing", "no number", "a link", "open to others"])
+def test_what_was_stored_is_counted_anew_where_the_note_is_no_good(
+    cache_folder, monkeypatch, tmp_path, damage
+):
+    one_of(4)
+    note, foreign = cache_folder / room.STORED, tmp_path / "foreign"
+    foreign.write_text("1\n")
+    if damage in ("missing", "a link"):
+        note.unlink()
+    if damage == "a link":
+        note.symlink_to(foreign)
+    elif damage == "no number":
+        note.write_text("many\n")
+    elif damage == "open to others":
+        note.chmod(0o622)
+    monkeypatch.setenv("LAB_CACHE_LIMIT", str(1.5 * cache.info().bytes / room.MEGABYTE))
+    first = kept_in(cache_folder)
+    second, gone = one_of(5)
+    assert set(gone) == first and kept_in(cache_folder) == {second}
+    assert foreign.read_text() == "1\n" and stat.S_IMODE(note.stat().st_mode) == 0o600
+    assert note.is_file() and not note.is_symlink()
 
 
 def test_users_reach_it_through_the_compiler():

@@ -64,7 +64,8 @@ def test_a_second_process_needs_no_numba():
 def test_several_processes_compile_the_same_at_once(cache_folder):
     found = [json.loads(answer(child)) for child in [start() for _ in range(2)]]
     assert all(f["right"] for f in found)
-    assert len([p for p in cache_folder.iterdir()]) == 1  # one entry, no leftovers
+    names = {p.name for p in cache_folder.iterdir()}
+    assert len(names) == 2 and ".stored" in names  # one entry and its size, no leftovers
     assert json.loads(answer(start()))["outcome"] == "hit"
 
 
