@@ -16,6 +16,7 @@ from typing import Any
 
 from ..runtime.loader import Launcher, LoadError, load
 from . import cache, kernel_math
+from .apart import sums_apart
 from .folder import enabled
 from .jit import NOTHING, Effort, ObjectFile, compile_kernels
 from .ranges import as_range, loops_of
@@ -96,7 +97,8 @@ def rows_in_strips(source: str) -> list[tuple[str, str, str]]:
 
 def _as_compiled(kernel: ast.FunctionDef) -> tuple[ast.FunctionDef, list[tuple[str, str]]]:
     turns = loops_of(kernel).turns
-    return in_strips(kernel if turns is None else as_range(kernel), turns)
+    part, strips = in_strips(kernel if turns is None else as_range(kernel), turns)
+    return sums_apart(part), strips
 
 
 def unrolls(source: str) -> bool:

@@ -60,6 +60,13 @@ def as_range(kernel: ast.FunctionDef) -> ast.FunctionDef:
     return ast.fix_missing_locations(part)
 
 
+def ends(loop: ast.For) -> tuple[str, str]:
+    """From where to where a loop goes."""
+    assert isinstance(loop.iter, ast.Call)
+    *start, stop = map(ast.unparse, loop.iter.args)
+    return (start[0] if start else "0"), stop
+
+
 def _heads(kernel: ast.AST) -> list[ast.Call]:
     """`range(4)` and the like, of all loops."""
     loops = [node for node in ast.walk(kernel) if isinstance(node, ast.For)]

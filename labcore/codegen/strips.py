@@ -28,7 +28,8 @@ from .. import dtypes
 from ..fusion.primitives import identity
 from ..shapes import Expr
 from . import spelling
-from .ranges import BEGIN, END, STRIP, bound
+from .ranges import BEGIN, END, STRIP, bound, ends
+from .templates import filled, unused
 
 SHORT = STRIP // 4  # rows up to this length are short
 ENOUGH = 8 * STRIP  # elements that are worth laying something side by side
@@ -103,7 +104,7 @@ class _Loops(ast.NodeTransformer):
         if pair is None or not self._fits(pair):
             self.numbers = self.numbers | {ast.unparse(loop.target)}
             return self.generic_visit(loop)
-        begin, end = _ends(loop)
+        begin, end = ends(loop)
         condition = self._condition(pair, end if begin == "0" else f"({end} - {begin})")
         if condition is None:
             return loop
@@ -111,7 +112,7 @@ class _Loops(ast.NodeTransformer):
         strips = self._strips(pair, begin, end)
         if not condition:
             return strips
-        return _filled(WHICH.format(condition=condition), loop, strips=strips, rows=[loop])
+        return filled(WHICH.format(condition=condition), loop, strips=strips, rows=[loop])
 
     # ---- which loops ----
 
@@ -122,7 +123,7 @@ class _Loops(ast.NodeTransformer):
             return None
         if not all(isinstance(line, ast.Assign) for line in inner.body):
             return None
-        begin, end = _ends(inner)
+        begin, end = ends(inner)
         length, whole = end, ""
         if begin == BEGIN:
             assert self.shared is not None
@@ -186,8 +187,9 @@ class _Loops(ast.NodeTransformer):
     # ---- what they become ----
 
     def _strips(self, pair: _Pair, begin: str, end: str) -> list[ast.stmt]:
-        side, block, first = (self._name(n) for n in ("side", "strip", "first"))
-        strips = {key: self._name(f"{key[0]}_strip") for key in (*pair.repeated, *pair.totals)}
+        side, block, first = (unused(n, self.names) for n in ("side", "strip", "first"))
+        strips = {(array, at): unused(f"{array}_strip", self.names)
+                  for array, at in (*pair.repeated, *pair.totals)}
         names = {
             "side": side, "block": block, "first": first, "length": str(pair.length),
             "row": pair.row, "column": pair.column, "strip": STRIP,
@@ -201,17 +203,11 @@ class _Loops(ast.NodeTransformer):
             if key in pair.totals:
                 dtype = getattr(dtypes, self.types[array])
                 value = spelling.constant(identity(WORDS[pair.totals[key]], dtype), dtype)
-                fold += _filled(FOLD.format(**more, word=pair.totals[key]), pair.rows)
-            lay += _filled(LAY.format(**more, value=value), pair.rows)
+                fold += filled(FOLD.format(**more, word=pair.totals[key]), pair.rows)
+            lay += filled(LAY.format(**more, value=value), pair.rows)
         body = [_Moved(pair, strips, first).visit(copy.deepcopy(line))
                 for line in pair.columns.body]
-        return _filled(STRIPS.format(**names), pair.rows, lay=lay, body=body, fold=fold)
-
-    def _name(self, wanted: str) -> str:
-        while wanted in self.names:
-            wanted += "_"
-        self.names.add(wanted)
-        return wanted
+        return filled(STRIPS.format(**names), pair.rows, lay=lay, body=body, fold=fold)
 
 
 class _Moved(ast.NodeTransformer):
@@ -234,13 +230,6 @@ class _Moved(ast.NodeTransformer):
         if name.id == self.pair.row:
             name.id = self.first
         return name
-
-
-def _ends(loop: ast.For) -> tuple[str, str]:
-    """From where to where a loop over a range goes."""
-    assert isinstance(loop.iter, ast.Call)
-    *start, stop = map(ast.unparse, loop.iter.args)
-    return (start[0] if start else "0"), stop
 
 
 def _factor(size: Expr) -> str:
@@ -283,22 +272,3 @@ def _adds_up(line: ast.stmt, access: ast.Subscript) -> str:
     word = ast.unparse(call.func)
     same = ast.unparse(access) == cell == ast.unparse(call.args[0]) if call.args else False
     return word if word in WORDS and same else ""
-
-
-def _filled(template: str, near: ast.stmt, **holes: list[ast.stmt]) -> list[ast.stmt]:
-    """The statements of a text, in which a name alone on a line stands for others; they count to
-    the line of `near`."""
-    tree = ast.parse(template)
-    for node in ast.walk(tree):
-        ast.copy_location(node, near)
-    for node in ast.walk(tree):
-        for name in ("body", "orelse"):
-            if isinstance(lines := getattr(node, name, None), list):
-                setattr(node, name, [each for line in lines for each in _hole(line, holes)])
-    return tree.body
-
-
-def _hole(line: ast.stmt, holes: dict[str, list[ast.stmt]]) -> list[ast.stmt]:
-    if isinstance(line, ast.Expr) and isinstance(line.value, ast.Name):
-        return holes[line.value.id]
-    return [line]
