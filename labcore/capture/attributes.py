@@ -99,7 +99,7 @@ def _find(vm: Interpreter, variable: Variable, name: str) -> Found:
     found = objects.instance(vm, owner)
     if found is not None:
         return objects.find(vm, found, name)
-    if name == "__class__" and not _is_class(owner):
+    if name == "__class__" and not is_class(owner):
         from .interpreter.type_of import type_of  # late: it needs this
 
         return objects.class_constant(vm, type_of(vm, owner))
@@ -179,7 +179,7 @@ def set_attribute(
         vm.changed()
         owner.attributes[name] = value
         return None
-    if isinstance(owner, Constant) and _is_class(owner):
+    if isinstance(owner, Constant) and is_class(owner):
         storing.store_in_class(vm, owner, name, value)
         return None
     if found is None:
@@ -260,7 +260,8 @@ def has_attribute(vm: Interpreter, variable: Variable, name: str) -> bool:
     return True
 
 
-def _is_class(variable: Variable) -> bool:
+def is_class(variable: Variable) -> bool:
+    """Is it a class, whatever that says of itself?"""
     return isinstance(variable, Constant) and issubclass(type(variable.value), type)
 
 
@@ -304,6 +305,9 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, title: str) -> Va
     own = vm.builder.constant(module, module.__name__)
     where = source.constant(title, own)
     space = source.constant(title, vm.builder.constant(vars(module), f"{own}_dict"))
+    ours = module.__name__.partition(".")[0] == __name__.partition(".")[0]
+    if not ours:
+        vm.classes.of(module)
     written = vm.looker.written_names(vars(module))
     if name in written:
         value = written[name]
@@ -312,7 +316,6 @@ def _of_module(vm: Interpreter, module: ModuleType, name: str, title: str) -> Va
         return value
     if name in vars(module):
         return vm.lazy(_entry(space, name), vars(module)[name])
-    ours = module.__name__.partition(".")[0] == __name__.partition(".")[0]
     if ours:  # its __getattr__ only imports rooms of the lab: a name it refuses is not there
         try:
             value = getattr(module, name)  # from now on it may be in the dict
@@ -336,7 +339,8 @@ def _of_class(vm: Interpreter, owner: Constant, name: str) -> Found:
     """cls.name; where that is a call, its AttributeError asks the metaclass, too."""
     found = objects.find_in_class(vm, owner, name)
     if isinstance(found, Call):
-        answers = objects.special(vm, objects.Instance(owner, type(owner.value)), "__getattr__")
+        meta = objects.Instance(owner, vm.classes.of(owner.value))
+        answers = objects.special(vm, meta, "__getattr__")
         found.otherwise = None if answers is None else Call(answers, [Constant(name)])
     return found
 

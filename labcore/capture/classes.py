@@ -14,7 +14,13 @@ import abc
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import FunctionType, GetSetDescriptorType, MappingProxyType, MemberDescriptorType
+from types import (
+    FunctionType,
+    GetSetDescriptorType,
+    MappingProxyType,
+    MemberDescriptorType,
+    ModuleType,
+)
 from typing import Any
 
 from ..guards import GuardBuilder, Source, kinds, source
@@ -120,8 +126,24 @@ class Classes:
             self._entries[key] = self._find(cls, name, after)
         return self._entries[key]
 
+    def of(self, value: Any) -> type:
+        """The class of what is known by identity: a class, an enum's member, a module. Guarded
+        where a program may assign another one to it."""
+        kind = type(value)
+        if kind is not ModuleType and is_fixed(kind):
+            return kind
+        name = getattr(value, "__name__" if issubclass(kind, (type, ModuleType)) else "_name_", "")
+        name = str(name or kind.__name__)
+        own, cls = self.builder.constant(value, name), self.builder.constant(kind, kind.__name__)
+        self.builder.add(kinds.type_match(name, own, value, cls, self.builder.origin))
+        return kind
+
     def is_data_descriptor(self, raw: Any) -> bool:
         return any(self.entry(type(raw), name) for name in ("__set__", "__delete__"))
+
+    def goes_first(self, raw: Any) -> bool:
+        """Is it asked before the instance's own attributes are?"""
+        return self.is_data_descriptor(raw) and self.is_descriptor(raw)
 
     def is_descriptor(self, raw: Any) -> bool:
         return self.entry(type(raw), "__get__") is not None

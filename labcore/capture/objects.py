@@ -58,6 +58,7 @@ PLAIN_LOOKUPS = tuple(
         ContextVar, *EXACT,
     )  # fmt: skip
 )
+PLAIN = (type, abc.ABCMeta, Watched)  # metaclasses that leave everything to `type`
 METHODS_IN_C = (WrapperDescriptorType, MethodDescriptorType)
 # What a class gives as it stands.
 GIVE_THEMSELVES = (FunctionType, CACHED, property, MemberDescriptorType, *METHODS_IN_C)
@@ -89,7 +90,7 @@ def instance(vm: Interpreter, variable: Variable) -> Instance | None:
         member = variable.value
         title = f"{type(member).__name__}.{member._name_}"
         home = variable.home or vm.builder.constant(member, title.replace(".", "_"))
-        return Instance(variable, type(member), member, source.constant(title, home))
+        return Instance(variable, vm.classes.of(member), member, source.constant(title, home))
     return None
 
 
@@ -98,7 +99,7 @@ def asked(vm: Interpreter, variable: Variable) -> Instance | None:
     known = instance(vm, variable)
     if known is None and isinstance(variable, Constant):
         meta = type(variable.value)
-        if issubclass(meta, type) and meta not in (type, abc.ABCMeta, Watched):
+        if issubclass(meta, type) and vm.classes.of(variable.value) not in PLAIN:
             return Instance(variable, meta)
     return known
 
@@ -127,7 +128,7 @@ def find(vm: Interpreter, owner: Instance, name: str) -> Found:
 def generic(vm: Interpreter, owner: Instance, name: str, hooked: bool = False) -> Found:
     """object.__getattribute__(owner, name). `hooked`: reading a missing one would run code."""
     shared = vm.classes.entry(owner.cls, name)
-    if shared is not None and vm.classes.is_data_descriptor(shared.raw):
+    if shared is not None and vm.classes.goes_first(shared.raw):
         return bound(vm, owner, name, shared, hooked)
     hooked |= shared is not None and hasattr(type(shared.raw), "__get__")
     own = own_attribute(vm, owner, name, hooked)
@@ -327,14 +328,14 @@ def _class_method(vm: Interpreter, cls: type, name: str, entry: Entry) -> Variab
 
 def find_in_class(vm: Interpreter, owner: Constant, name: str) -> Found:
     """cls.name: its metaclass may have a data descriptor, or answer when nothing else does."""
-    cls, meta = owner.value, type(owner.value)
+    cls, meta = owner.value, vm.classes.of(owner.value)
     if issubclass(meta, enum.EnumMeta) and name in cls.__members__:
         return member(vm, cls.__members__[name])
     lookup = vm.classes.entry(meta, "__getattribute__")
     if lookup is None or lookup.where is not type:
         raise Break("attribute", name=name, what=f"class {cls.__name__}")
     of_meta = vm.classes.entry(meta, name)
-    if of_meta is not None and vm.classes.is_data_descriptor(of_meta.raw):
+    if of_meta is not None and vm.classes.goes_first(of_meta.raw):
         return _of_type(vm, owner, name, of_meta)
     shared = vm.classes.entry(cls, name)
     if shared is not None:

@@ -137,7 +137,7 @@ DESCRIPTOR_HOOKS = ("__get__", "__set__", "__delete__")
 
 def store_in_class(vm: Interpreter, owner: Constant, name: str, value: Variable | None) -> None:
     """cls.name = value, where that is plain data and the metaclass leaves it to `type`."""
-    cls, meta = owner.value, type(owner.value)
+    cls, meta = owner.value, vm.classes.of(owner.value)
     data, setter = vm.classes.entry(meta, name), vm.classes.entry(meta, "__setattr__")
     known = None if value is None else vm.look(value)
     if isinstance(known, ObjectVariable):

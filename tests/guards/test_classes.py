@@ -3,6 +3,7 @@ each time."""
 
 from __future__ import annotations
 
+import types
 from collections import namedtuple
 
 import pytest
@@ -242,3 +243,72 @@ def test_an_attribute_that_is_only_asked_for():
     assert not watched(one, ones()) and watched(child(), ones())
     del one.own
     assert not watched(one, ones())
+
+
+def test_what_sets_but_does_not_get_comes_after_the_instance():
+    class Sets:
+        def __set__(self, instance, value):
+            raise AttributeError
+
+    class Box:
+        field = Sets()
+
+    box = Box()
+    watched = Watched(lambda x: (box.field == 3, x + 1))
+    assert not watched(ones())
+    box.__dict__["field"] = 3
+    assert not watched(ones()) and watched(ones())
+    Sets.__get__ = lambda self, instance, owner: 4
+    assert not watched(ones())
+    del Sets.__get__
+    assert watched(ones())
+
+
+def test_the_truth_of_a_class_is_its_metaclasses():
+    class Meta(type):
+        def __len__(cls):
+            return 2
+
+    class Box(metaclass=Meta):
+        pass
+
+    watched = Watched(lambda x: x + 1 if Box else x - 1)
+    assert not watched(ones()) and watched(ones())
+    Meta.__len__ = lambda cls: 0
+    assert not watched(ones())
+    Meta.__bool__ = lambda cls: True
+    assert not watched(ones())
+    del Meta.__bool__, Meta.__len__
+    assert not watched(ones())
+    plain = Watched(lambda x: x + 1 if Base else x - 1)
+    Base, _ = family()
+    assert not plain(ones()) and plain(ones())
+
+
+def test_an_item_of_a_class_may_be_its_own_affair():
+    class Meta(type):
+        def __getitem__(cls, key):
+            return key
+
+    class Box(metaclass=Meta):
+        def __class_getitem__(cls, key):
+            return key * 2
+
+    watched = Watched(lambda x: x * Box[2], may_break=True)
+    assert not watched(ones()) and watched(ones())
+    del Meta.__getitem__
+    assert not watched(ones())
+    del Box.__class_getitem__
+    watched(ones())  # CPython's own error
+
+
+def test_a_module_that_is_given_another_class():
+    class Answering(types.ModuleType):
+        gain = property(lambda self: 7)
+
+    settings = types.ModuleType("settings")
+    settings.gain = 2
+    watched = Watched(lambda x: x * settings.gain, may_break=True)
+    assert not watched(ones()) and watched(ones())
+    settings.__class__ = Answering
+    assert not watched(ones())

@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from ...tensor.size import Size
-from ..attributes import special_method
+from ..attributes import is_class
 from ..bases import plain
 from ..breaks import Break, WouldRaise
 from ..bytecode import Instruction
 from ..frame import Continuation, SymbolicFrame
 from ..keys import key_variable
-from ..objects import instance
+from ..objects import asked, special
 from ..variables import (
     BytearrayVariable,
     Constant,
@@ -46,8 +46,10 @@ ITERABLE = range, tuple, str, bytes, frozenset  # of the constants
 def truth(vm: Interpreter, variable: Variable) -> bool:
     """bool(value). Raises Break for a tensor: that is data."""
     value = vm.look(variable)
-    if isinstance(value, Constant) and (is_plain(value.value) or isinstance(value.value, type)):
+    if isinstance(value, Constant) and is_plain(value.value):
         return bool(value.value)
+    if is_class(value) and asked(vm, value) is None:
+        return True
     if isinstance(value, NumberVariable):
         return bool(value.number)
     if isinstance(value, ListVariable):
@@ -81,10 +83,11 @@ def on_truth(
     members = computed(vm, ("__bool__", "__len__"), bool, value)
     if members is not None:
         return decide(truth(vm, members))
-    if instance(vm, value) is None:
+    known = asked(vm, value)
+    if known is None:
         return decide(truth(vm, value))
     for name, answer in (("__bool__", _as_bool), ("__len__", _as_length)):
-        method = special_method(vm, value, name)
+        method = special(vm, known, name)
         if method is not None:
             return call_then(vm, method, [], {}, _deciding(decide, answer))
     return decide(True)

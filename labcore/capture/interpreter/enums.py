@@ -65,7 +65,7 @@ def _variable(vm: Interpreter, value: Any) -> Variable:
 def members_of(vm: Interpreter, cls: Any) -> list[Variable] | None:
     """The members of an enum's class, in order; None where it is not the library that goes through
     them."""
-    entry = vm.classes.entry(type(cls), "__iter__") if is_enum(cls) else None
+    entry = vm.classes.entry(vm.classes.of(cls), "__iter__") if is_enum(cls) else None
     if entry is None or entry.where is not enum.EnumMeta:
         return None
     return [objects.member(vm, member) for member in cls]

@@ -42,7 +42,7 @@ def make_exception(
     """Push `cls(*args, **kwargs)`, or the frame of the class's own `__init__`."""
     creates, begins, calls = (
         vm.classes.entry(kind, name)
-        for kind, name in ((cls, "__new__"), (cls, "__init__"), (type(cls), "__call__"))
+        for kind, name in ((cls, "__new__"), (cls, "__init__"), (vm.classes.of(cls), "__call__"))
     )
     assert creates and begins and calls
     special = issubclass(cls, SPECIAL) and not (issubclass(cls, ONE_ARGUMENT) and len(args) < 2)

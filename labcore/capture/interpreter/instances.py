@@ -58,7 +58,7 @@ def call_class(
     kwargs: dict[str, Variable],
 ) -> int | None:
     """cls(*args, **kwargs)."""
-    call = vm.classes.entry(type(cls), "__call__")
+    call = vm.classes.entry(vm.classes.of(cls), "__call__")
     assert call is not None
     if type(call.raw) is FunctionType:  # the metaclass has a say
         function = vm.lazy(call.source, call.raw)

@@ -7,6 +7,7 @@ Invariant: as in `dunders.py`.
 
 from __future__ import annotations
 
+from ..attributes import is_class
 from ..breaks import WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
@@ -62,6 +63,8 @@ def binary_subscr(
             return push_item(vm, frame, owner, place)
         push = lambda vm, value: push_item(vm, frame, owner, value)
         return call_then(vm, index, [], {}, push)
+    if is_class(owner) and python_method(vm, owner, "__getitem__") is None:
+        return push_item(vm, frame, owner, key)  # its own __class_getitem__ may answer
     own = _item_method(vm, owner, "__getitem__", "is not subscriptable")
     return call_then(vm, own, [key], {}, lambda vm, value: frame.stack.append(value))
 

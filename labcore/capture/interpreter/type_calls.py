@@ -47,7 +47,7 @@ def _classes(vm: Interpreter, variable: Variable) -> tuple[type, ...]:
         return tuple(cls for item in value.items for cls in _classes(vm, item))
     if not isinstance(value, Constant) or not isinstance(value.value, type):
         raise Break("operation", what=f"isinstance with a {value.kind}")
-    checks = vm.classes.entry(type(value.value), "__instancecheck__")
+    checks = vm.classes.entry(vm.classes.of(value.value), "__instancecheck__")
     if (checks is None or checks.where is not type) and not _is_abstract(value.value):
         raise Break(
             "operation",

@@ -42,7 +42,7 @@ def type_of(vm: Interpreter, variable: Variable) -> type:
     if isinstance(value, (ObjectVariable, TupleVariable, DictVariable)):
         return value.cls
     if isinstance(value, Constant):
-        return type(value.value)
+        return vm.classes.of(value.value)
     if isinstance(value, GeneratorVariable):
         return type_of_generator(value)
     known = getattr(value, "value", None)

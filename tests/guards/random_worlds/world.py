@@ -15,15 +15,16 @@ from typing import Any
 import labcore as torch
 
 from .more_places import MORE
+from .odd_places import ODD
 from .places import ARGUMENTS, BUILTIN, KEYS, NUMBERED, STATE, VALUES, Kind
 
 PRELUDE = """
-import functools
+import functools, operator
 from collections import ChainMap, Counter, OrderedDict, defaultdict, deque, namedtuple
 from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
 from enum import Enum, Flag, IntEnum
 from functools import partial
-from types import ModuleType
+from types import MappingProxyType, ModuleType, SimpleNamespace
 from typing import ClassVar
 TORCH, relu = torch, torch.relu
 class Plain: pass
@@ -51,7 +52,7 @@ def made_in_inference():
 where, x0, y0 = '', torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
 """
 ROLES = ("global", "global", "argument", "cell", "default")
-EVERY = (*NUMBERED, *MORE)
+EVERY = (*NUMBERED, *MORE, *ODD)
 PATH = "<random world>"
 
 
