@@ -2,16 +2,16 @@
 
 Invariant: the devices that tensors have are two objects, `cpu` and `cuda`, so they compare by `is`;
 "cpu" has no index, "cuda" has 0: one card.
-Whether there is a card to live on, `runtime/cards.py` knows; asking for one that is not there is an
-error that says what to do.
+Whether there is a card to live on, `labcore.cuda` finds out when one is first asked for; asking for
+one that is not there is an error that says what to do.
 """
 from __future__ import annotations
 
 NO_CARD = (
-    "device 'cuda' is not available: no card is in use. Without one, call labcore.cuda.simulate(): "
-    "tensors on 'cuda' then live in the memory of a simulated grid, which runs the printed kernels "
-    "and checks them. To compile the kernels for a card (PTX and cubin, no driver needed), install "
-    "the extra: make env EXTRAS=\"--extra cuda\""
+    "device 'cuda' is not available: {reason}. For an NVIDIA card install the extra, "
+    "make env EXTRAS=\"--extra cuda\", and NVIDIA's driver (580 or newer). Without a card, call "
+    "labcore.cuda.simulate(): tensors on 'cuda' then live in the memory of a simulated grid, which "
+    "runs the printed kernels and checks them"
 )
 
 
@@ -25,13 +25,16 @@ class device:
     type: str
     index: int | None
 
-    simulated = False  # is there a card, made of Python?
+    in_use = False  # is there a card, of silicon or of Python, that tensors live on?
 
     def __init__(self, type: str | device, index: int | None = None) -> None:
         name = str(type)
         if name in ("cuda", "cuda:0") and index in (None, 0):
-            if not device.simulated:
-                raise RuntimeError(NO_CARD)
+            if not device.in_use:
+                from .cuda import use_card  # the finished package knows how to look for one
+
+                if reason := use_card():
+                    raise RuntimeError(NO_CARD.format(reason=reason))
             self.type, self.index = "cuda", 0
         elif name == "cpu":
             self.type, self.index = name, index

@@ -42,7 +42,7 @@ class Built:
 
 def build(source: str) -> Built:
     """Find or compile the kernels of a program; a new program is kept on disk."""
-    key, names = cache.key_of(source), [node.name for node in _kernel_nodes(source)]
+    key, names = cache.key_of(source), [node.name for node in kernel_nodes(source)]
     reason = "off: LAB_CACHE=0"
     if enabled():
         try:
@@ -77,7 +77,7 @@ def show_without_file(path: str, source: str) -> None:
 
 def compile_source(source: str, path: str) -> ObjectFile:
     """Machine code for all kernels in a program's text."""
-    loops = {node.name: loops_of(node) for node in _kernel_nodes(source)}
+    loops = {node.name: loops_of(node) for node in kernel_nodes(source)}
     if not loops:
         return ObjectFile(b"", [], [])
     return compile_kernels(list(compiled_kernels(source, path).values()), loops)
@@ -86,12 +86,12 @@ def compile_source(source: str, path: str) -> ObjectFile:
 def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
     """The kernels as they are compiled: one that threads share takes a range of its turns, and rows
     that may be short are worked on in strips."""
-    return _functions([_as_compiled(node)[0] for node in _kernel_nodes(source)], path)
+    return _functions([_as_compiled(node)[0] for node in kernel_nodes(source)], path)
 
 
 def rows_in_strips(source: str) -> list[tuple[str, str, str]]:
     """The short rows that are worked on in strips: of which kernel, how long they are, and when."""
-    return [(node.name, *found) for node in _kernel_nodes(source)
+    return [(node.name, *found) for node in kernel_nodes(source)
             for found in _as_compiled(node)[1]]
 
 
@@ -103,13 +103,13 @@ def _as_compiled(kernel: ast.FunctionDef) -> tuple[ast.FunctionDef, list[tuple[s
 
 def unrolls(source: str) -> bool:
     """Of a text with one kernel: see `Loops`."""
-    (kernel,) = _kernel_nodes(source)
+    (kernel,) = kernel_nodes(source)
     return loops_of(kernel).unroll
 
 
 def python_kernels(source: str, path: str = "<kernels>") -> dict[str, FunctionType]:
     """The kernels of a text as plain Python functions of anything that can be indexed."""
-    return _functions(_kernel_nodes(source), path)
+    return _functions(kernel_nodes(source), path)
 
 
 def _functions(nodes: list[ast.FunctionDef], path: str) -> dict[str, FunctionType]:
@@ -120,7 +120,7 @@ def _functions(nodes: list[ast.FunctionDef], path: str) -> dict[str, FunctionTyp
     return {node.name: scope[node.name] for node in nodes}
 
 
-def _kernel_nodes(source: str) -> list[ast.FunctionDef]:
+def kernel_nodes(source: str) -> list[ast.FunctionDef]:
     """The functions of a text whose parameters have types."""
     found = [n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)]
     return [n for n in found if n.args.args and all(a.annotation is not None for a in n.args.args)]

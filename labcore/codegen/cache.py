@@ -26,6 +26,7 @@ import shutil
 import sys
 import tempfile
 import threading
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache as once
@@ -85,11 +86,13 @@ def canonical(source: str) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def key_of(source: str) -> str:
-    """The name of a program's entry: what it says, and what it is for."""
-    return (
-        f"{_digest(canonical(source).encode())[:24]}-{_digest(json.dumps(made_by()).encode())[:8]}"
-    )
+Makers = Mapping[str, str]  # everything besides the text that machine code depends on
+
+
+def key_of(source: str, by: Makers | None = None) -> str:
+    """The name of a program's entry: what it says, and what it is for (`by`; this processor)."""
+    made = json.dumps(by or made_by())
+    return f"{_digest(canonical(source).encode())[:24]}-{_digest(made.encode())[:8]}"
 
 
 def path_of(key: str) -> Path:
@@ -98,7 +101,7 @@ def path_of(key: str) -> Path:
 
 
 def made_by() -> dict[str, str]:
-    """Everything besides the text that machine code depends on."""
+    """What makes code for this processor, and what it is for."""
     name, features = host()
     return {**_versions(), "cpu": name, "features": features}
 
@@ -106,15 +109,15 @@ def made_by() -> dict[str, str]:
 @once
 def _versions() -> dict[str, str]:
     return {
-        "lab": _lab(),
+        "lab": digest_of(ROOMS),
         "python": sys.implementation.cache_tag or "",
         "object header": str(object.__basicsize__),
         "platform": sys.platform,
-        **{name: _installed(name) for name in ("numba", "llvmlite")},
+        **{name: installed(name) for name in ("numba", "llvmlite")},
     }
 
 
-def _installed(name: str) -> str:
+def installed(name: str) -> str:
     """The version of a package, by the folder beside it, without importing it. `importlib.metadata`
     would tell as well, but takes a tenth of what a whole program from disk does."""
     found = find_spec(name)
@@ -126,9 +129,11 @@ def _installed(name: str) -> str:
     return metadata.version(name)
 
 
-def _lab() -> str:
+ROOMS = (Path(__file__).parent, Path(__file__).parent.parent / "runtime")
+
+
+def digest_of(rooms: Sequence[Path]) -> str:
     """This very code: a change of how kernels are compiled must not meet older machine code."""
-    rooms = [Path(__file__).parent, Path(__file__).parent.parent / "runtime"]
     files = sorted(f for room in rooms for f in room.glob("*.py"))
     return _digest(b"\0".join(f.name.encode() + f.read_bytes() for f in files))[:16]
 
@@ -140,23 +145,25 @@ def _digest(data: bytes) -> str:
 # ---- looking up ----------------------------------------------------------------------------------
 
 
-def lookup(source: str, kernels: list[str]) -> ObjectFile:
+def lookup(source: str, kernels: list[str], by: Makers | None = None) -> ObjectFile:
     """The machine code kept for a program. Raises Miss with the reason; counts either way."""
+    by = by or made_by()
+    key = key_of(source, by)
     try:
-        found = _read(folder(), key_of(source), canonical(source), kernels)
+        found = _read(folder(), key, canonical(source), kernels, by)
     except Miss:
         _count("miss")
         raise
     _count("hit")
     with suppress(OSError):  # it was used now
-        os.utime(path_of(key_of(source)).parent / MANIFEST)
+        os.utime(path_of(key).parent / MANIFEST)
     return found
 
 
-def _read(where: Folder, key: str, text: str, kernels: list[str]) -> ObjectFile:
+def _read(where: Folder, key: str, text: str, kernels: list[str], by: Makers) -> ObjectFile:
     entry = where.path / key
     if not entry.is_dir():
-        raise Miss(_absent(where, key))
+        raise Miss(_absent(where, key, by))
     try:
         check_folder(entry)
         manifest = _parsed(read_private(entry / MANIFEST))
@@ -167,8 +174,8 @@ def _read(where: Folder, key: str, text: str, kernels: list[str]) -> ObjectFile:
         raise Miss(f"not trusted: {error}") from None
     except OSError as error:
         raise Miss(f"cannot be read: {error}") from None
-    if manifest["made_by"] != made_by():
-        raise Miss(f"other version: {_difference(manifest['made_by'])}")
+    if manifest["made_by"] != by:
+        raise Miss(f"other version: {_difference(manifest['made_by'], by)}")
     if _digest(code) != manifest["object"]:
         raise Miss(f"damaged: {OBJECT} is not what was written")
     if canonical(kept.decode(errors="replace")) != text:
@@ -200,21 +207,20 @@ def _parsed(data: bytes) -> dict[str, Any]:
     return manifest
 
 
-def _absent(where: Folder, key: str) -> str:
+def _absent(where: Folder, key: str, by: Makers) -> str:
     """Nothing under this key; perhaps the same program was compiled for something else."""
     if where.reason:
         return f"absent; {where.reason}"
     for other in where.path.glob(f"{key.split('-')[0]}-*"):
         with suppress(Miss, Unsafe, OSError):
-            return (
-                f"other version: {_difference(_parsed(read_private(other / MANIFEST))['made_by'])}"
-            )
+            kept = _parsed(read_private(other / MANIFEST))["made_by"]
+            return f"other version: {_difference(kept, by)}"
     return "absent"
 
 
-def _difference(kept: dict[str, Any]) -> str:
+def _difference(kept: dict[str, Any], by: Makers) -> str:
     """In which respect an entry is for something else."""
-    for name, value in made_by().items():
+    for name, value in by.items():
         if kept.get(name) != value:
             return (
                 f"kept for another {name}"
@@ -227,13 +233,14 @@ def _difference(kept: dict[str, Any]) -> str:
 # ---- keeping -------------------------------------------------------------------------------------
 
 
-def store(source: str, code: ObjectFile) -> tuple[str, ...]:
+def store(source: str, code: ObjectFile, by: Makers | None = None) -> tuple[str, ...]:
     """Keep a program and its code; returns the keys of what made room for it. Raises OSError when
     it cannot be written."""
-    where, key = folder(), key_of(source)
+    by = by or made_by()
+    where, key = folder(), key_of(source, by)
     entry = where.path / key
     manifest = {
-        "made_by": made_by(),
+        "made_by": by,
         "kernels": code.kernels,
         "externals": code.externals,
         "object": _digest(code.data),

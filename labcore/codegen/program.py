@@ -44,8 +44,12 @@ class Program:
         return (
             self.constants[attribute]
             if attribute in self.constants
-            else random_tensor(shape, stride, dtype)
+            else self.random(shape, stride, dtype)
         )
+
+    def random(self, *layout: Any) -> Any:
+        """A tensor of this layout, where the program runs, with something in it."""
+        return random_tensor(*layout)
 
     def time(self, call: Callable, inputs: Sequence[tuple], seconds: float = 0.5) -> None:
         """Run `call` for a while and print the fastest and the median time.
@@ -53,7 +57,7 @@ class Program:
         An input is (name, number), or (name, shape, strides, dtype) for a random tensor.
         """
         tensors = [
-            layout[0] if len(layout) == 1 else random_tensor(*layout) for _, *layout in inputs
+            layout[0] if len(layout) == 1 else self.random(*layout) for _, *layout in inputs
         ]
         found: list[float] = []
         end = time.perf_counter() + seconds

@@ -25,11 +25,11 @@ _meta.names_errors = True  # type: ignore[attr-defined]  # the result does not l
 
 
 def _kernel(input: np.ndarray, device: str) -> np.ndarray:
-    from ..tensor.cuda import DeviceArray, to_host
+    from ..tensor.cuda import layout, to_card, to_host
 
-    out = empty(replace(_meta(meta_of(to_host(input)), device), device=devices.cpu))
+    out = empty(replace(_meta(meta_of(layout(input)), device), device=devices.cpu))
     out[...] = to_host(input)
-    return out.view(DeviceArray) if device.startswith("cuda") else out
+    return to_card(out) if device.startswith("cuda") else out
 
 
 to_device = register("_to_device", "copy", _kernel, _meta)

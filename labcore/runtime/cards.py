@@ -1,7 +1,7 @@
-"""Which card there is, and who is told what is launched on it.
+"""Who is told what is launched on a card.
 
-In: `use_simulator`, and a note of every launch.  Out: the launches, to those that record.
-Invariant: without a card of any kind there is no tensor on "cuda", so no launch.
+In: a note of every launch.  Out: the launches, to those that record, in this thread.
+Invariant: with nobody recording, a launch costs one look at `listening.on`.
 """
 
 from __future__ import annotations
@@ -9,46 +9,71 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Any
 
-from ..devices import device as device
 
-if TYPE_CHECKING:
-    from ..simulator import Launch
+@dataclass(frozen=True)
+class Launched:
+    """A launch on a card of silicon, which counts no accesses."""
+
+    kernel: str
+    grid: tuple[int, ...]
+    block: tuple[int, ...]
 
 
 class _Recorders(threading.local):
+    """`on`: is anybody listening? `lists` get launches, `steps` what a replay would make again."""
+
+    on = False
+
     def __init__(self) -> None:
-        self.lists: list[list[Launch]] = []
+        self.lists: list[list[Any]] = []
+        self.steps: list[Any] | None = None
         self.block: int | None = None
 
 
-_recorders = _Recorders()
+listening = _Recorders()
 
 
-def use_simulator(wanted: bool) -> None:
-    """From now on tensors on "cuda" live in the simulator's memory; or nowhere."""
-    device.simulated = wanted
-
-
-def note(launch: Launch) -> None:
-    for found in _recorders.lists:
+def note(launch: Any, step: Any = None) -> None:
+    """A launch, and how it would be made again."""
+    for found in listening.lists:
         found.append(launch)
+    if listening.steps is not None:
+        listening.steps.append(step)
+
+
+def recorded() -> list[Any] | None:
+    """The steps of the replay that is being recorded; None if none is."""
+    return listening.steps
 
 
 def watched() -> int | None:
     """The block of each launch whose requests are kept, one by one; None for none."""
-    return _recorders.block
+    return listening.block
 
 
 @contextmanager
-def recording(found: list[Launch], watch: int | None) -> Iterator[None]:
+def recording(found: list[Any], watch: int | None) -> Iterator[None]:
     """Launches of this thread made inside are appended."""
-    before = _recorders.block
-    _recorders.lists.append(found)
-    _recorders.block = watch if watch is not None else before
+    before = listening.block, listening.on
+    listening.lists.append(found)
+    listening.on = True
+    listening.block = watch if watch is not None else listening.block
     try:
         yield
     finally:
-        _recorders.lists = [each for each in _recorders.lists if each is not found]
-        _recorders.block = before
+        listening.lists = [each for each in listening.lists if each is not found]
+        listening.block, listening.on = before
+
+
+@contextmanager
+def recording_steps(steps: list[Any]) -> Iterator[None]:
+    """All that is done on the card inside is noted, to be done again."""
+    before = listening.steps, listening.on
+    listening.steps, listening.on = steps, True
+    try:
+        yield
+    finally:
+        listening.steps, listening.on = before

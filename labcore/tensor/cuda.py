@@ -1,21 +1,24 @@
-"""Memory of a simulated card: `DeviceArray`, and the tensors over it.
+"""Memory of a card: `DeviceArray`, and the tensors over it.
 
 In: arrays of the host, sizes.  Out: arrays that only kernels and copies look into.
-Invariant: a `DeviceArray` knows shape, strides and where it lies, and can be sliced and turned like
-any array of numpy's, which is what views are; but numpy refuses to compute with it, as the host
-cannot compute with a card's memory. `to_host` and `to_card` copy, as a copy over the bus would.
-A card of silicon would have a class of its own here, with the same names.
+Invariant: a `DeviceArray` knows address, shape, strides and type, and can be sliced and turned like
+any array of numpy's, which is what views are; but the host never reads through it: numpy refuses to
+compute with it, and `to_host` and `to_card` copy, as a copy over the bus does.
+There are two cards, with a class of arrays each: the simulated one, whose memory is the host's, and
+the one of silicon (`runtime/card.py`), where an array's address means nothing to the host. What
+makes and runs things on either is the `Card` that `install` was given.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
+from labcore import devices
 from labcore.dtypes import dtype as DType
 from labcore.ops.op import Op
 
@@ -26,7 +29,7 @@ REFUSED = (
 
 
 class DeviceArray(np.ndarray):
-    """An array in the memory of the simulated card."""
+    """An array in the memory of a card; which card, its class says."""
 
     def __array_ufunc__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(REFUSED)
@@ -34,29 +37,131 @@ class DeviceArray(np.ndarray):
     def __array_function__(self, *args: Any, **kwargs: Any) -> Any:
         raise TypeError(REFUSED)
 
+    def host(self) -> np.ndarray:
+        """The elements as an array of the host, in the same layout; not to be written."""
+        raise NotImplementedError
+
+    # What numpy would read without asking.
+
+    def item(self, *where: Any) -> Any:
+        return self.host().item(*where)
+
+    def tolist(self) -> Any:
+        return self.host().tolist()
+
+    def tobytes(self, order: Any = "C") -> bytes:
+        return self.host().tobytes(order)
+
+    def any(self, *args: Any, **kwargs: Any) -> Any:
+        return self.host().any(*args, **kwargs)
+
+    def copy(self, order: Any = "K") -> Any:
+        """On the card again, dense, the axes in the order in which they lie in memory."""
+        return to_card(np.array(self.host(), order=order))
+
+    def __reduce__(self) -> Any:
+        return to_card, (self.host().copy(),)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__reduce__()
+
+
+class SimulatedArray(DeviceArray):
+    """An array in the memory of the simulated card."""
+
+    def host(self) -> np.ndarray:
+        return self.view(np.ndarray)
+
+
+class Card(Protocol):
+    """Where kernels run."""
+
+    name: str
+
+    def empty(self, shape: Sequence[int], steps: Sequence[int], dtype: np.dtype) -> DeviceArray:
+        """Uninitialised memory; `steps` are strides in bytes."""
+        ...
+
+    def to_card(self, array: np.ndarray) -> DeviceArray:
+        """A copy of an array of the host, in exactly the same layout."""
+        ...
+
+    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        """Between arrays of one dense layout."""
+        ...
+
+    def matmul(self, a: DeviceArray, b: DeviceArray) -> DeviceArray | None:
+        """The product by the card's library; None where it has none for such matrices."""
+        ...
+
+    def functions(self, source: str) -> Functions:
+        """The kernels of a program's text."""
+        ...
+
+    def synchronize(self) -> None:
+        """Wait until the card has done all it was given."""
+        ...
+
+
+class Functions(Protocol):
+    """`by_name[kernel][grid, block](array, number)` launches; `note` says where they run and, if
+    they were compiled, whether they were found on disk (`cached`), or why not (`reason`)."""
+
+    by_name: Mapping[str, Any]
+    note: str
+    cached: bool
+    reason: str
+    key: str
+
 
 def to_host(array: np.ndarray) -> np.ndarray:
-    """The same memory as the host would see it: for the simulator, and for what copies it."""
-    return array.view(np.ndarray) if type(array) is DeviceArray else array
+    """What is in an array, for the host to read."""
+    return array.host() if isinstance(array, DeviceArray) else array
 
 
-def to_card(array: np.ndarray) -> DeviceArray:
-    """A copy in the card's memory, in the same layout."""
-    return array.copy(order="K").view(DeviceArray)
+def layout(array: np.ndarray) -> np.ndarray:
+    """An ordinary array at the same address: to be turned and asked for its layout, never read."""
+    return array.view(np.ndarray) if isinstance(array, DeviceArray) else array
+
+
+def exact_copy(array: np.ndarray) -> np.ndarray:
+    """A copy in the same layout, gaps and repetitions included."""
+    from .storage import flat
+
+    return np.ndarray(array.shape, array.dtype, flat(array).copy(), 0, array.strides)
 
 
 def is_on_card(array: Any) -> bool:
-    return type(array) is DeviceArray
+    return isinstance(array, DeviceArray)
 
 
 Carry = Callable[[Op, Sequence[Any]], Callable[..., Any]]
-_on_card: Carry | None = None
+_card: Card | None = None
+_carry: Carry | None = None
 
 
-def install(carry: Carry | None) -> None:
-    """Set who carries out operators on memory of a card; None: nobody."""
-    global _on_card
-    _on_card = carry
+def install(card: Card | None, carry: Carry | None) -> None:
+    """Set the card in use, and who carries out operators there; None: there is none."""
+    global _card, _carry
+    _card, _carry = card, carry
+    devices.device.in_use = card is not None
+
+
+def card_in_use() -> Card | None:
+    return _card
+
+
+def card() -> Card:
+    """The card in use. Raises RuntimeError when there is none."""
+    if _card is None:
+        devices.device("cuda")
+        assert _card is not None
+    return _card
+
+
+def to_card(array: np.ndarray) -> DeviceArray:
+    """A copy in the memory of the card in use, in the same layout."""
+    return card().to_card(array)
 
 
 class _Here(threading.local):
@@ -86,17 +191,12 @@ def made_here(array: np.ndarray) -> np.ndarray:
 
 def carrier(op: Op, raw: Sequence[Any]) -> Callable[..., Any]:
     """What computes an operator where its operands lie: numpy, or a kernel on the card."""
-    return op.kernel if _on_card is None else _on_card(op, raw)
+    return op.kernel if _carry is None else _carry(op, raw)
 
 
 def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> Any:
-    """A tensor of this layout on the card. It holds nan, or the lowest number, until written, so
-    that what a kernel forgets is seen."""
+    """A tensor of this layout on the card, uninitialised."""
     from .tensor import wrap
 
-    span = 1 + sum((n - 1) * s for n, s in zip(shape, stride)) if all(shape) else 0
-    poison = np.nan if dtype.is_floating_point else dtype.numpy.kind == "b" or np.iinfo(
-        dtype.numpy).min
-    memory = np.full(span, poison, dtype.numpy)
-    steps = [s * dtype.itemsize for s in stride]
-    return wrap(np.ndarray(tuple(shape), dtype.numpy, memory, 0, steps).view(DeviceArray))
+    size = dtype.itemsize
+    return wrap(card().empty(shape, [s * size for s in stride], dtype.numpy))

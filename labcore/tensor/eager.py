@@ -49,7 +49,7 @@ class EagerInterpreter:
         if op.kind not in MAKES_ANEW and (not args or type(args[0]) is not Tensor):
             check_arguments(op, args)
         if op.compose is not None:
-            with beside(args) if devices.device.simulated else nullcontext():
+            with beside(args) if devices.device.in_use else nullcontext():
                 return _attempt(op.compose, op, args)
         needs_grad = False
         raw: list[Any] = []

@@ -102,7 +102,7 @@ def legacy_tensor(values: tuple) -> Tensor:
 
 def _copied(data: Any, dtype: DType | None) -> np.ndarray:
     if isinstance(data, Tensor):
-        data = data.array
+        data = cuda.to_host(data.array)
     if isinstance(data, (np.ndarray, np.generic)):
         found = dtypes.from_numpy(data.dtype)
         return np.array(data, dtype=(dtype or found).numpy, order="C")

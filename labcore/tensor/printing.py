@@ -15,7 +15,7 @@ import numpy as np
 
 from labcore import dtypes
 
-from .cuda import to_host
+from .cuda import is_on_card, to_host
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -95,7 +95,7 @@ class _Notation:
 def tensor_text(tensor: Tensor) -> str:
     """The repr of a tensor."""
     array = to_host(tensor.array)
-    notes = [] if array is tensor.array else [f"device='{tensor.device}'"]
+    notes = [] if not is_on_card(tensor.array) else [f"device='{tensor.device}'"]
     default = dtypes.default
     if not array.size:
         body = "[]"

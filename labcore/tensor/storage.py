@@ -33,7 +33,7 @@ class Storage:
 
     @property
     def device(self) -> devices.device:
-        return devices.cuda if type(self._array) is DeviceArray else devices.cpu
+        return devices.cuda if isinstance(self._array, DeviceArray) else devices.cpu
 
     @property
     def version(self) -> int:

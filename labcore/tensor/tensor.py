@@ -263,7 +263,7 @@ def wrap(array: np.ndarray) -> Tensor:
     self._layout, self.shape, self._stride, self.dtype = known
     self.device = devices.cpu
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
-    if type(array) is DeviceArray:
+    if isinstance(array, DeviceArray):
         self.device = devices.cuda
         layout = self._layout
         self._layout = layout_of(layout.shape, layout.stride, layout.dtype, devices.cuda)

@@ -24,8 +24,7 @@ needs_extra = pytest.mark.skipif(not EXTRA, reason="needs the extra `cuda`: numb
 def compiled(function, *metas):
     plan = fused(graph_of(function, *metas))
     launches = [print_launches(nest, k) for k, nest in enumerate(plan.nests)]
-    threads = {k.name: k.threads for each in launches for k in each.kernels}
-    return list(cubin.compile_source(print_program(plan, launches, "inference"), threads).values())
+    return list(cubin.compile_source(print_program(plan, launches, "inference")).values())
 
 
 CASES = {

@@ -12,7 +12,7 @@ from ... import dtypes
 from ...fusion.deps import Node
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
-from ...fusion.primitives import accumulator, identity
+from ...fusion.primitives import identity
 from .. import spelling
 from ..printer import Line, Note
 from .base import GridPrinter, guarded, repeated
@@ -119,13 +119,13 @@ class ColumnsPrinter(GridPrinter):
     # ---- results ----
 
     def _column_cell(self, buffer: str, at: Expr, kind: str) -> str:
-        wide = accumulator(kind, self.buffers[buffer].dtype)
+        wide = self.adds_in(kind, self.buffers[buffer].dtype)
         return f"{self.array(f'{buffer}_p', self.each, wide)}[k]"
 
     def _begin(self) -> list[Line]:
         lines: list[Line] = []
         for buffer, at, kind, note in self._columns():
-            wide = accumulator(kind, self.buffers[buffer].dtype)
+            wide = self.adds_in(kind, self.buffers[buffer].dtype)
             start = spelling.constant(identity(kind, wide), wide)
             lines.append((f"{self._column_cell(buffer, at, kind)} = {start}", note))
         return repeated(f"for k in range({self.each}):", lines)
@@ -135,7 +135,7 @@ class ColumnsPrinter(GridPrinter):
         share: list[Line] = []
         results: list[Line] = []
         for buffer, at, kind, note in self._columns():
-            dtype = accumulator(kind, self.buffers[buffer].dtype)
+            dtype = self.adds_in(kind, self.buffers[buffer].dtype)
             size = self.tall * self.tile
             fold = self.array(f"{buffer}_fold", size, dtype, "shared")
             column = f"tx + {self.wide} * k"
@@ -151,7 +151,7 @@ class ColumnsPrinter(GridPrinter):
 
     def _result(self, buffer: str, at: Expr, kind: str, cell: str, note: Note) -> list[Line]:
         dtype = self.buffers[buffer].dtype
-        wide = accumulator(kind, dtype)
+        wide = self.adds_in(kind, dtype)
         total = self._name(f"{buffer}_acc")
         spelled = "bool({})" if wide is dtypes.bool else "{}"
         first, other = (spelled.format(cell.format(k)) for k in ("", f"s * {self.tile} + "))

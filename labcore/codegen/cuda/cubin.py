@@ -11,10 +11,11 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
+from math import prod
 from types import FunctionType
 from typing import Any
 
@@ -30,7 +31,8 @@ MISSING = (
 @dataclass(frozen=True)
 class Compiled:
     """One kernel for one architecture. `registers` of a thread; `stack` and `spills` are bytes of a
-    thread that lie in memory; `shared` bytes of a block."""
+    thread that lie in memory; `shared` bytes of a block. `cubin` has all kernels of the text, each
+    under its name."""
 
     name: str
     ptx: str
@@ -41,13 +43,28 @@ class Compiled:
     shared: int
 
 
-def compile_source(
-    source: str, threads: Mapping[str, int], cc: tuple[int, int] = CC
-) -> dict[str, Compiled]:
-    """Compile every kernel of a text; `threads` are those of its blocks, for the registers of a
-    multiprocessor must do for all of them. Raises RuntimeError where the extra is not installed."""
-    functions = list(_kernels(source))
-    return {f.__name__: _compiled(f, threads[f.__name__], cc) for f in functions}
+def compile_source(source: str, cc: tuple[int, int] = CC) -> dict[str, Compiled]:
+    """Compile every kernel of a text. Raises RuntimeError where the extra is not installed."""
+    threads = threads_of(source)
+    ptx = {f.__name__: _ptx(f, threads[f.__name__], cc) for f in _kernels(source)}
+    if not ptx:
+        return {}
+    architecture = f"sm_{cc[0]}{cc[1]}"
+    cubin, log = _assembled(ptx, architecture)
+    return {name: _reported(name, text, cubin, log, architecture) for name, text in ptx.items()}
+
+
+def threads_of(source: str) -> dict[str, int]:
+    """How many threads the blocks of each kernel have, as its launch in the text says: the
+    registers of a multiprocessor must do for all of them."""
+    found = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple) and (
+            isinstance(node.value, ast.Name)
+        ):
+            block = ast.literal_eval(node.slice.elts[1])
+            found[node.value.id] = prod(block) if isinstance(block, tuple) else block
+    return found
 
 
 def _kernels(source: str) -> Iterator[FunctionType]:
@@ -57,11 +74,19 @@ def _kernels(source: str) -> Iterator[FunctionType]:
     nodes = [n for n in functions if n.name != "call"]
     path = f"<kernels {hash(source):x}>"
     show_without_file(path, source)
-    scope = {**words, "kernel": lambda function: function, "device": device}
+    scope = {**words, "kernel": lambda function: function, "device": device, "resident": _resident}
     exec(compile(ast.Module(list(nodes), []), path, "exec", dont_inherit=True), scope)
     for node in nodes:
         if node.args.args and all(a.annotation is not None for a in node.args.args):
             yield scope[node.name]
+
+
+def _resident(blocks: int) -> Callable[[FunctionType], FunctionType]:
+    def mark(function: FunctionType) -> FunctionType:
+        function.__dict__["resident"] = blocks
+        return function
+
+    return mark
 
 
 @cache
@@ -77,22 +102,18 @@ def _words() -> tuple[dict[str, Any], Any]:
     return WORDS, device
 
 
-def _compiled(function: FunctionType, threads: int, cc: tuple[int, int]) -> Compiled:
+def _ptx(function: FunctionType, threads: int, cc: tuple[int, int]) -> str:
+    """A kernel as PTX, under its own name."""
     from numba import cuda
 
     annotations = function.__annotations__.values()
     signature = tuple(_type(str(text)) for text in annotations)
     function.__annotations__ = {}
     ptx, _ = cuda.compile_ptx(function, signature, cc=cc)
-    ptx = re.sub(r"\)\s*\{", f")\n.maxntid {threads}, 1, 1\n{{", ptx, count=1)
-    cubin, log = _assembled(ptx, f"sm_{cc[0]}{cc[1]}")
-    return Compiled(
-        function.__name__, ptx, cubin,
-        _number(r"Used (\d+) registers", log),
-        _number(r"(\d+) bytes stack frame", log),
-        _number(r"(\d+) bytes spill stores", log) + _number(r"(\d+) bytes spill loads", log),
-        _number(r"(\d+) bytes smem", log),
-    )
+    (mangled,) = re.findall(r"\.entry (\w+)", ptx)
+    bounds = f".maxntid {threads}, 1, 1\n.minnctapersm {getattr(function, 'resident', 1)}"
+    ptx = re.sub(r"\)\s*\{", f")\n{bounds}\n{{", ptx, count=1)
+    return str(ptx).replace(mangled, function.__name__)
 
 
 def _type(annotation: str) -> Any:
@@ -106,14 +127,15 @@ def _type(annotation: str) -> Any:
     return types.CPointer(types.uint8 if name == "bool" else getattr(types, name))
 
 
-def _assembled(ptx: str, architecture: str) -> tuple[bytes, str]:
-    """PTX as machine code, and the assembler's report."""
+def _assembled(ptx: Mapping[str, str], architecture: str) -> tuple[bytes, str]:
+    """The kernels as machine code, and the assembler's report."""
     from cuda.bindings import nvjitlink
 
     handle = nvjitlink.create(2, [f"-arch={architecture}", "-verbose"])
     try:
-        data = ptx.encode()
-        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), "kernel.ptx")
+        for name, text in ptx.items():
+            data = text.encode()
+            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, data, len(data), f"{name}.ptx")
         nvjitlink.complete(handle)
         code = bytearray(nvjitlink.get_linked_cubin_size(handle))
         nvjitlink.get_linked_cubin(handle, code)
@@ -122,6 +144,22 @@ def _assembled(ptx: str, architecture: str) -> tuple[bytes, str]:
     finally:
         nvjitlink.destroy(handle)
     return bytes(code), log.decode(errors="replace")
+
+
+def _reported(name: str, ptx: str, cubin: bytes, log: str, architecture: str) -> Compiled:
+    """What the report says of one kernel: the lines from its name to the next one's. Of several
+    texts it sometimes leaves one out, which is then assembled alone."""
+    said = re.split(r"entry function '(\w+)'", log)
+    own = [text for entry, text in zip(said[1::2], said[2::2]) if entry == name]
+    report = own[0] if own else _assembled({name: ptx}, architecture)[1]
+    return Compiled(
+        name, ptx, cubin,
+        _number(r"Used (\d+) registers", report),
+        _number(r"(\d+) bytes stack frame", report),
+        _number(r"(\d+) bytes spill stores", report)
+        + _number(r"(\d+) bytes spill loads", report),
+        _number(r"(\d+) bytes smem", report),
+    )
 
 
 def _number(pattern: str, log: str) -> int:

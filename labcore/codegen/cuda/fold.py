@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ... import dtypes
+from ...fusion.handlers import Name
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
 from ...fusion.primitives import accumulator, identity
@@ -56,10 +57,12 @@ class FoldPrinter(GridPrinter):
     def _fold(self, buffer: str, at: Expr, kind: str, note: Note) -> list[Line]:
         dtype = self.buffers[buffer].dtype
         wide = accumulator(kind, dtype)
-        part = self._lent(f"{buffer}_part", wide, self.partials.size)
+        left = self.adds_in(kind, dtype)
+        part = self._lent(f"{buffer}_part", left, self.partials.size)
         total = self._name(f"{buffer}_acc")
         cell = f"{part}[s * {self._factor(self.partials.results)} + result]"
         value = f"bool({cell})" if wide is dtypes.bool else cell
+        value = spelling.cast(Name(value, left), left, wide) if left is not wide else value
         done = spelling.cast(total, wide, dtype) if wide is not dtype else total
         return [
             (f"{total} = {spelling.constant(identity(kind, wide), wide)}", note),

@@ -32,17 +32,24 @@ ROW_LIMIT = 51 * 1024  # columns that fit into the registers of a block
 ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
 NARROW = 8  # columns up to which a warp would mostly idle
 BLOCKS = 264  # two for each of an H200's 132 multiprocessors
+MANY = 4 * BLOCKS  # blocks that share one row
+MOST = 16 * BLOCKS  # the same, where no kernel begins by adding up what all of them left
 SHARE = 64  # rows that a block of columns walks over, at least
+SHORT = 256  # numbers that a thread adds up in float32; more in float64
 
 
 @dataclass(frozen=True)
 class Form:
-    """`threads` of a block along the row; `shares`: blocks that leave partial results."""
+    """`threads` of a block along the row; `shares`: blocks that leave partial results; `short`:
+    no thread adds up more than `SHORT` numbers; `resident`: blocks that a multiprocessor is to have
+    registers for."""
 
     name: str
     reason: str
     threads: int = THREADS
     shares: int = 1
+    short: bool = False
+    resident: int = 1
 
 
 def choose(nest: Nest) -> Form:
@@ -86,9 +93,12 @@ def _flat(nest: Nest) -> Form:
 def _one_row(nest: Nest) -> Form:
     columns = nest.columns.const
     if columns is not None and columns <= ONE_BLOCK:
-        return Form("rows", f"one row of {columns}: one block is enough", row_threads(columns))
-    shares = BLOCKS if columns is None else min(BLOCKS, -(-columns // TILE))
-    return Form("total", f"one row of {nest.columns}: {shares} blocks share it", shares=shares)
+        return Form("rows", f"one row of {columns}: one block is enough", row_threads(columns),
+                    short=True)
+    most = MOST if columns is not None and len(nest.passes) == 1 else MANY
+    shares = most if columns is None else min(most, -(-columns // TILE))
+    return Form("total", f"one row of {nest.columns}: {shares} blocks share it", shares=shares,
+                short=columns is not None and columns <= shares * THREADS * SHORT)
 
 
 def _rows(nest: Nest) -> Form:
@@ -101,7 +111,8 @@ def _rows(nest: Nest) -> Form:
         return Form("thread a row", f"a row of {columns} would leave most of a warp idle")
     threads = row_threads(columns)
     what = "a warp" if threads == 32 else f"{threads} threads"
-    return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads)
+    return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
+                short=True)
 
 
 def row_threads(columns: int, per_thread: int = PER_THREAD) -> int:
@@ -120,17 +131,20 @@ def _walked(nest: Nest) -> Form:
                     "not fit into registers", shares=shares)
     threads = max(row_threads(columns, PER_THREAD // 2), 128)
     return Form("rows, columns", f"{shares} blocks walk over the rows; partial sums of columns "
-                "stay in registers", threads, shares)
+                "stay in registers", threads, shares,
+                short=rows is not None and rows <= shares * SHORT,
+                resident=2 if threads <= 512 else 1)
 
 
 def _columns(nest: Nest) -> Form:
     rows, tiles = rows_a_batch(nest).const, -(-(nest.columns.const or 8192) // 128)
     tiles *= nest.batches.const or 1
-    wanted = max(1, 4 * BLOCKS // tiles)
+    wanted = max(1, 2 * BLOCKS // tiles)
     shares = min(BLOCKS, wanted if rows is None else min(wanted, -(-rows // SHARE)))
     shares = max(1, shares)
     walk = "one block walks" if shares == 1 else f"{shares} blocks walk"
-    return Form("columns", f"{walk} down each tile of columns", shares=shares)
+    return Form("columns", f"{walk} down each tile of columns", shares=shares,
+                short=rows is not None and rows <= shares * SHORT)
 
 
 def rows_a_batch(nest: Nest) -> Expr:

@@ -18,12 +18,20 @@ from ..printer import Kernel, Parameter
 @dataclass(frozen=True)
 class GridKernel(Kernel):
     """`form` is how the nest lies on the grid, `reason` why so; `scratch` of a nest's kernels is
-    one and the same memory where it has one name."""
+    one and the same memory where it has one name. `resident`: as many blocks at a time are to find
+    registers on a multiprocessor, so each thread gets so many fewer."""
 
     grid: tuple[str, ...] = field(kw_only=True)
     block: tuple[int, ...] = field(kw_only=True)
     form: str = field(kw_only=True)
     reason: str = field(kw_only=True)
+    resident: int = field(kw_only=True, default=1)
+
+    @property
+    def marked(self) -> str:
+        """The text with its decorator."""
+        mark = "kernel" if self.resident == 1 else f"resident({self.resident})"
+        return f"@{mark}\n{self.source}"
 
     @property
     def threads(self) -> int:

@@ -12,7 +12,7 @@ from ... import dtypes
 from ...fusion.handlers import Name
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
-from ...fusion.primitives import accumulator, identity
+from ...fusion.primitives import identity
 from .. import spelling
 from ..printer import Line
 from .base import GridPrinter, guarded, repeated
@@ -117,7 +117,7 @@ class RowsPrinter(GridPrinter):
 
     def _column_cell(self, buffer: str, at: Expr, kind: str) -> str:
         """Where a thread adds up a column of its own."""
-        wide = accumulator(kind, self.buffers[buffer].dtype)
+        wide = self.adds_in(kind, self.buffers[buffer].dtype)
         if self.own:
             return f"{self.array(f'{buffer}_p', self.own, wide)}[k]"
         assert self.partials is not None
@@ -159,7 +159,7 @@ class RowsPrinter(GridPrinter):
     def _begin_columns(self) -> list[Line]:
         lines = []
         for buffer, at, kind, note in self._columns():
-            wide = accumulator(kind, self.buffers[buffer].dtype)
+            wide = self.adds_in(kind, self.buffers[buffer].dtype)
             start = spelling.constant(identity(kind, wide), wide)
             text = f"{self._column_cell(buffer, at, kind)} = {start}"
             if self.own:
@@ -173,7 +173,7 @@ class RowsPrinter(GridPrinter):
         assert self.partials is not None
         lines: list[Line] = []
         for buffer, at, kind, note in self._columns() if self.own else ():
-            wide = accumulator(kind, self.buffers[buffer].dtype)
+            wide = self.adds_in(kind, self.buffers[buffer].dtype)
             part = self._lent(f"{buffer}_part", wide, self.partials.size)
             column = self.spell_offset(self.nest.column)
             lines += [(f"{part}[{self._share_start} + {column}] = "

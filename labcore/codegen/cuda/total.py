@@ -12,7 +12,7 @@ from ...fusion.deps import Node
 from ...fusion.handlers import Name
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
-from ...fusion.primitives import accumulator, identity
+from ...fusion.primitives import identity
 from .. import spelling
 from ..cpu import Section
 from ..printer import Line, note_now
@@ -70,7 +70,7 @@ class TotalPrinter(GridPrinter):
     def _total(self, node: Node) -> list[Line]:
         """The partial results of one reduction, added up by the block."""
         kind, dtype = node.loops.kind, node.out.dtype
-        wide = accumulator(kind, dtype)
+        wide = self.adds_in(kind, dtype)
         total = Name(self._name(f"{node.name}_acc"), wide)
         part = self._lent(f"{node.name}_part", wide, Expr.of(self.form.shares))
         value = f"bool({part}[s])" if wide is dtypes.bool else f"{part}[s]"

@@ -36,12 +36,14 @@ class _CudaWrapper(Wrapper):
         """The text of each kernel, after that of the device functions."""
         text = "\n".join(launches.source for launches in self.kernels)
         shared = [f"@device\n{FUNCTIONS[name]}" for name in called(text)]
-        return [*shared, *(f"@kernel\n{k.source}" for each in self.kernels for k in each.kernels)]
+        return [*shared, *(k.marked for each in self.kernels for k in each.kernels)]
 
     def _head(self, call: list[str]) -> Iterator[str]:
         yield from super()._head(call)
         if any(source.startswith("@device") for source in self.sources):
             yield "device = program.device"
+        if any(k.resident > 1 for each in self.kernels for k in each.kernels):
+            yield "resident = program.resident"
 
     def _kernel(self, nest: Nest, index: int) -> Iterator[str]:
         launches = next(self.unprinted)

@@ -1,0 +1,176 @@
+"""A card of silicon: its memory as arrays, its kernels as things to launch.
+
+In: a `Driver`.  Out: a `Card`, as `tensor/cuda.py` has it.
+Invariant: a `CardArray` has an address that means nothing to the host; its memory lives as long as
+any array that looks into it. What is launched gets bare addresses: guards saw the layouts.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+
+from .. import dtypes
+from ..ops.broadcast import is_dense
+from ..tensor.cuda import DeviceArray, card
+from ..tensor.storage import address, flat
+from . import cards
+from .allocator import Allocator, Block
+from .cublas import KINDS, described
+from .driver import CallStep, Driver, KernelStep
+
+DATA = object.__basicsize__  # where an array object of numpy's has the address of its elements
+_cell = ctypes.c_size_t.from_address
+
+Build = Callable[[str, "SiliconCard"], Any]  # a text -> its `Functions`
+
+
+class CardArray(DeviceArray):
+    """An array in the memory of a card of silicon."""
+
+    def host(self) -> np.ndarray:
+        """A copy, after all that writes it has run."""
+        span = flat(self)
+        found = np.empty(span.shape, self.dtype)
+        if found.size:
+            _driver(self).to_host(address(found), address(span), found.nbytes)
+        return np.ndarray(self.shape, self.dtype, found, 0, self.strides)
+
+    def copy(self, order: Any = "K") -> Any:
+        """On the card alone, where the layout stays."""
+        steps = tuple([s // self.itemsize for s in self.strides])
+        if order != "K" or not is_dense(self.shape, steps):
+            return super().copy(order)
+        made = card().empty(self.shape, self.strides, self.dtype)
+        card().copy(made, self)
+        return made
+
+
+def _driver(array: np.ndarray) -> Driver:
+    """The driver of the card whose memory an array looks into."""
+    base: Any = array
+    while not isinstance(base, Block):  # through views, and what numpy puts between them
+        base = base.base
+    return base.pool.allocator.driver
+
+
+@dataclass
+class SiliconCard:
+    """`build` compiles the kernels of a text, or finds them on disk. `poison`: memory is filled
+    with nan, -1 and True before it is handed out, so that what a kernel forgets is seen."""
+
+    driver: Driver
+    build: Build
+    poison: bool = False
+
+    def __post_init__(self) -> None:
+        self.name = self.driver.name
+        self.allocator = Allocator(self.driver)
+
+    # ---- memory ----
+
+    def empty(self, shape: Sequence[int], steps: Sequence[int], dtype: np.dtype) -> CardArray:
+        """Raises OutOfMemory."""
+        size = dtype.itemsize
+        span = size + sum([(n - 1) * s for n, s in zip(shape, steps)]) if 0 not in shape else 0
+        block = self.allocator.block(span)
+        if self.poison:
+            self.driver.fill(block.pointer, 1 if dtype.kind == "b" else 255, block.size)
+        block.__array_interface__ = {
+            "data": (block.pointer, False), "shape": tuple(shape), "strides": tuple(steps),
+            "typestr": dtype.str, "version": 3,
+        }
+        return np.asarray(block).view(CardArray)
+
+    def to_card(self, array: np.ndarray) -> CardArray:
+        found = self.empty(array.shape, array.strides, array.dtype)
+        span = flat(array)
+        if span.size:
+            self.driver.to_card(address(found), address(span), span.nbytes)
+        return found
+
+    def copy(self, target: DeviceArray, source: DeviceArray) -> None:
+        self.driver.copy(address(target), address(source), target.nbytes)
+
+    # ---- work ----
+
+    def functions(self, source: str) -> Any:
+        return self.build(source, self)
+
+    def kernels(self, code: bytes, names: Sequence[str]) -> dict[str, Kernel]:
+        """Machine code as kernels that can be launched."""
+        found = self.driver.load(code, names)
+        return {name: Kernel(self.driver, name, found[name]) for name in names}
+
+    def matmul(self, a: DeviceArray, b: DeviceArray) -> DeviceArray | None:
+        type_ = dtypes.from_numpy(a.dtype)
+        product = described(*[(x.shape, [s // x.itemsize for s in x.strides]) for x in (a, b)])
+        if product is None or type_.name not in KINDS:
+            return None
+        shape = (*np.broadcast_shapes(a.shape[:-2], b.shape[:-2]), *a.shape[-2:-1], *(
+            b.shape[-1:] if b.ndim > 1 else ()))
+        steps = [a.itemsize * prod(shape[k + 1:]) for k in range(len(shape))]
+        out = self.empty(shape, steps, a.dtype)
+        given = address(a), address(b), address(out)
+
+        def call() -> None:
+            self.driver.matmul(type_.name, product, *given)
+
+        call()
+        if (recording := cards.recorded()) is not None:
+            reads = [(address(x), flat(x).nbytes) for x in (a, b)]
+            recording.append(CallStep(call, reads, (address(out), out.nbytes)))
+        return out
+
+    def synchronize(self) -> None:
+        self.driver.synchronize()
+
+
+class Kernel:
+    """A kernel in the memory of a card. `kernel[grid, block]` is a launch, waiting for arguments;
+    the driver is told of each shape once."""
+
+    __slots__ = ("driver", "function", "launches", "name")
+
+    def __init__(self, driver: Driver, name: str, function: Any) -> None:
+        self.driver, self.name, self.function = driver, name, function
+        self.launches: dict[Any, Callable[..., None]] = {}
+
+    def __getitem__(self, shape: Any) -> Callable[..., None]:
+        found = self.launches.get(shape)
+        if found is None:
+            found = self.launches[shape] = self._launch(*shape)
+        return found
+
+    def _launch(self, *shape: Any) -> Callable[..., None]:
+        grid, block = [tuple(s) if isinstance(s, Sequence) else (s,) for s in shape]
+        launch = self.driver.launcher(self.function, grid, block)
+        name, function, listening = self.name, self.function, cards.listening
+
+        def run(*arguments: Any) -> None:
+            given = [_cell(id(a) + DATA).value if type(a) is CardArray else _number(a, name)
+                     for a in arguments]
+            launch(*given)
+            if listening.on:
+                cards.note(cards.Launched(name, grid, block),
+                           KernelStep(function, grid, block, given))
+
+        return run
+
+
+def _number(value: Any, kernel: str) -> int | float:
+    if isinstance(value, (int, float)):
+        return value
+    if isinstance(value, np.ndarray):
+        where = "the simulated card" if isinstance(value, DeviceArray) else "the host"
+        raise RuntimeError(
+            f"{kernel} runs on a card, and one of its arrays lies in the memory of {where}. "
+            "Tensors and compiled functions stay where they were made: after a change of card make "
+            "them anew (labcore.compiler.reset(), tensor.cpu().cuda())"
+        )
+    raise TypeError(f"{kernel} takes arrays and numbers, not {type(value).__name__}")
