@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -32,8 +33,10 @@ from .program import compile_schedule
 
 KEPT = 512  # programs of one operator
 ON_CARD = FusionOptions(endings=False)
-_programs: dict[tuple, Callable[[list[Any]], tuple] | None] = {}
-_writers: dict[tuple, Callable[..., None] | None] = {}
+# By card: a program's kernels are in the memory of one. Another card may get the `id` of one that
+# is gone, so what is kept goes with its card.
+_programs = WeakKeyDictionary[Any, dict[tuple, Callable[[list[Any]], tuple] | None]]()
+_writers = WeakKeyDictionary[Any, dict[tuple, Callable[..., None] | None]]()
 
 
 def carry(op: Op, raw: Sequence[Any]) -> Callable[..., Any]:
@@ -185,9 +188,12 @@ def _places(program: Program) -> dict[str, int]:
 # ---- values with arrays in them ------------------------------------------------------------------
 
 
-def _kept(known: dict, op: Op, raw: Sequence[Any], make: Callable[..., Any]) -> Any:
+def _kept(
+    kept: WeakKeyDictionary, op: Op, raw: Sequence[Any], make: Callable[..., Any]
+) -> Any:
     """What was made for this operator, on operands like these, on this card."""
-    key = (op, id(card()), _key(raw))
+    known = kept.setdefault(card(), {})
+    key = (op, _key(raw))
     if key not in known:
         if len(known) >= KEPT:
             known.clear()
