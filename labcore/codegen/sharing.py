@@ -83,10 +83,13 @@ def _if_apart(nest: Nest, variable: str, rule: str) -> Sharing:
         for buffer, offsets in (*node.loads.items(), *node.stores.items()):
             at = {nest.group.placed(node, offset).subs(nest.rename) for offset in offsets}
             used.setdefault(nest.storage(buffer), set()).update(at)
+    inner = {v: Expr() for v, _ in nest.inner_loops}
     for node in nest.nodes:
-        at = used[nest.storage(node.name)]
-        if nest.homes[node.name] == "memory" and (
-            len(at) > 1 or any(variable not in place.symbols for place in at)
+        places = used[nest.storage(node.name)]
+        (wrote,) = (nest.group.placed(node, at).subs(nest.rename) for at in node.stores[node.name])
+        own = {wrote, wrote.subs(inner)}  # and the first of its row
+        if nest.homes[node.name] == "memory" and not (
+            places <= own and all(variable in place.symbols for place in places)
         ):
             detail = f"a turn may need what another one writes to {nest.storage(node.name)}"
             return Sharing("", "in place", detail)

@@ -21,7 +21,7 @@ from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..shapes import surely_equal
-from . import lowering_parts as lowering_parts, realize
+from . import lowering_parts as lowering_parts, moments, realize
 from .indirect import PlaceNames
 from .ir import Buffer, Expr, Loops, exprs, ops
 from .lowering_indexed import READ_AT_PLACES
@@ -61,6 +61,8 @@ class Lowering:
         self.place_names = PlaceNames()
         # loops in an order of their own: buffer -> shape of what they run over, axes in order
         self.reordered: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
+        self.stored_of: dict[str, Computed] = {}  # buffer -> what was lazy before it
+        self.spreads = moments.Spreads(self)
         self.node: GraphNode = graph.nodes[0]
 
     def run(self) -> Program:
@@ -99,9 +101,8 @@ class Lowering:
         with interpreting(self):
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
-            inlines = self.fuse is True or (self.fuse and node.name in self.fuse)
             why = realize.reason_to_realize(
-                node, value, node in self.outputs, bool(inlines), self.options.materialize
+                node, value, node in self.outputs, self.inlines(node), self.options.materialize
             )
             why = why or realize.read_from_memory(node, _why_memory)
             if why is not None:
@@ -109,6 +110,10 @@ class Lowering:
         self.values[node] = value
         if isinstance(value, Value):
             self.holders.setdefault(value, []).append(node)
+
+    def inlines(self, node: GraphNode) -> bool:
+        """May its readers compute it themselves?"""
+        return self.fuse is True or bool(self.fuse and node.name in self.fuse)
 
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Value:
         """What an operator means here."""
@@ -196,6 +201,8 @@ class Lowering:
             value, out, like=self._order_of(value), origin=realize.origins(value, last),
             title=name, why=why), value)
         self._inherit_order(value, out)
+        if isinstance(value, Computed):
+            self.stored_of[out.name] = value
         leaf = Leaf(value.meta, out)
         for node in self.holders.get(value, ()):
             self.values[node] = leaf
@@ -275,16 +282,14 @@ class Lowering:
         """What the result of the node being lowered is."""
         return "output" if self.node in self.outputs else "temp"
 
-    def buffer(
-        self, wanted: str, meta: TensorMeta, role: str, storage: str | None = None
-    ) -> Buffer:
+    def buffer(self, wanted: str, meta: TensorMeta, role: str,
+               storage: str | None = None) -> Buffer:
         """A new buffer under the graph's name, numbered when that is taken."""
         name, number = wanted, 1
         while name in self.program.buffers or (name != wanted and name in self.names):
             name, number = f"{wanted}_{number}", number + 1
-        found = self.program.buffers[name] = Buffer.new(
-            name, meta.shape, meta.dtype, role, meta.stride, storage
-        )
+        found = Buffer.new(name, meta.shape, meta.dtype, role, meta.stride, storage)
+        self.program.buffers[name] = found
         return found
 
     def inline_all(self, args: Iterable[Any], meta: TensorMeta) -> None:
@@ -378,9 +383,8 @@ def _prune(program: Program) -> None:
     needed = {b.name for b in program.outputs if isinstance(b, Buffer)}
     kept: list[Loops | Extern] = []
     for step in reversed(program.steps):
-        drawn = (
-            isinstance(step, Extern) and step.op.kind == "random"
-        )  # advances the generator, read or not
+        # A draw advances the generator, read or not.
+        drawn = isinstance(step, Extern) and step.op.kind == "random"
         if step.out.name in needed or drawn:
             needed |= _reads(step)
             if isinstance(step, Loops) and step.into is not None:

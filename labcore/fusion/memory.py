@@ -80,8 +80,13 @@ def _may_overwrite(node: Node, dead: str, group: Group, when: Mapping[Node, int]
     old = node.buffers[dead]
     if _layout(old) != _layout(node.out):
         return False
+    (wrote,) = node.stores[node.name]
+    first = wrote.subs({f"i{k}": Expr() for k in range(len(group.outer), len(group.space))})
+    # The first of a row, once it was read, stays in hand until the row is done.
+    early = [at for m in group.readers[dead] if when[m] < when[node] for at in m.loads[dead]]
+    in_hand = {first} & {*early} if group.outer else set()
     return all(
-        reader.loads[dead] == node.stores[node.name]
+        reader.loads[dead] - in_hand <= {wrote}
         and (when[reader], reader.order) <= (when[node], node.order)
         for reader in group.readers[dead]
     )

@@ -16,6 +16,7 @@ class FusionOptions:
     with 97 at once the sums of 48 arrays took 1.5 to 1.9 times as long as with 33.
     materialize: store what is dear where it would be computed several times. Never storing it saves
     memory traffic, and may cost far more in computing.
+    one_pass: mean and variance of the same values come from one pass over them, about a pivot.
     endings: sums of what rows made, and what is computed of sums over rows, share the rows' nest.
     Where rows run at the same time, on a graphics card, nobody knows which is the last one.
     plain_kernels: run kernels in the form that is for reading (`codegen/plain.py`).
@@ -25,6 +26,7 @@ class FusionOptions:
     max_nodes: int = 64
     max_arrays: int = 40
     materialize: bool = True
+    one_pass: bool = True
     endings: bool = True
     plain_kernels: bool = False
 
@@ -33,7 +35,7 @@ class FusionOptions:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
-        for name in ("materialize", "endings", "plain_kernels"):
+        for name in ("materialize", "one_pass", "endings", "plain_kernels"):
             value = getattr(self, name)
             if type(value) is not bool:
                 raise ValueError(f"{name} is True or False, not {value!r}")

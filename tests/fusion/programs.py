@@ -126,8 +126,15 @@ class RandomProgram:
             return
         dim, keep = int(self.rng.integers(len(shape))), bool(self.rng.integers(2))
         kept = tuple(1 if k == dim else n for k, n in enumerate(shape) if keep or k != dim)
-        how = ["sum", "mean", "amax", "amin", "logsumexp", "norm"][self.rng.integers(6)]
-        if how == "norm":
+        how = ["sum", "mean", "amax", "amin", "logsumexp", "norm", "var"][self.rng.integers(7)]
+        if how == "var":
+            made = f"t{len(self.lines)}_"
+            self.lines.append(f"    {made} = {a} - {a}.mean({dim}, True)")
+            spread = f"({made} * {made}).sum({dim}, True)"
+            whole = self.rng.integers(2)
+            self.let(*((f"{made} / ({spread} + 1)", shape) if whole else
+                       (f"{a}.var({dim}, correction=0, keepdim={keep})", kept)))
+        elif how == "norm":
             self.let(f"torch.sqrt(({a} * {a}).mean({dim}, {keep}) + 1)", kept)
         elif self.rng.integers(4) == 0:
             self.let(f"{a}.{how}({dim}).mean()", ())

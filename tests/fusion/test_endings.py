@@ -30,7 +30,7 @@ PROGRAMS = [
     (lambda x: (x * 2, (x * 2).mean(0)), (ROWS,), 1),
     (lambda x: (x > 0).all(0).to(torch.float32) + x.mean(0), (ROWS,), 1),
     (lambda x: torch.argmax(x, 0), (ROWS,), 2),
-    (lambda x: x.var(0), (ROWS,), 2),
+    (lambda x: x.var(0), (ROWS,), 1),
     (lambda x: x - x.mean(0), (ROWS,), 2),
     (lambda x: x.mean(1) * 2, (BATCH,), 1),
     (lambda x: (x.mean((0, 1)), x.sum((0, 1)).abs()), (BATCH,), 1),
