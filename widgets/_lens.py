@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from labcore.codegen import print_kernel, print_plain
+from labcore.codegen import options_for, print_kernel, print_plain
 from labcore.codegen.printer import Kernel, Note
 from labcore.fusion import Nest, fuse_graph
 from labcore.fusion.follow import Question, questions
@@ -41,7 +41,8 @@ def kernels_of(found: Sequence[Fused], sources: Sources) -> tuple[list[Json], li
     told: list[Json] = []
     machines: list[Machine] = []
     for number, fused in enumerate(found):
-        plan = fuse_graph(fused.module.graph, fused.phase, overwritten=fused.module.overwritten)
+        graph, overwritten = fused.module.graph, fused.module.overwritten
+        plan = fuse_graph(graph, fused.phase, options_for(graph), overwritten)
         kernels = 0
         for step in plan.steps:
             if isinstance(step, Nest):

@@ -45,15 +45,19 @@ class Kernel:
 def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT) -> Call:
     """Compile a graph for the device of its inputs. `phase` is "inference", "forward" or
     "backward". Raises RuntimeError when they lie on several."""
-    on_card = _is_on_card(gm.graph)
-    if on_card:  # its blocks end when they like: none of them knows of the last row
-        options = replace(options, endings=False)
-    schedule = fuse_graph(gm.graph, phase, options, gm.overwritten)
-    if on_card:
+    schedule = fuse_graph(gm.graph, phase, options_for(gm.graph, options), gm.overwritten)
+    if _is_on_card(gm.graph):
         from .cuda.program import compile_schedule as compile_for_card
 
         return compile_for_card(schedule, gm.attrs, phase, _checks_inputs(phase))
     return compile_schedule(schedule, gm.attrs, phase)
+
+
+def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:
+    """What the loop compiler is told for the device of a graph. Raises RuntimeError for several."""
+    if _is_on_card(graph):  # its blocks end when they like: none of them knows of the last row
+        return replace(options, endings=False)
+    return options
 
 
 def _is_on_card(graph: Graph) -> bool:
