@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from labcore.codegen import memory_plan, print_kernel
+from labcore.codegen import memory_plan, options_for, print_kernel
 from labcore.fusion import (
     Extern,
     FusionOptions,
@@ -44,9 +44,9 @@ class CourtRecord:
     """`answer` gives the verdict on any two operators, by their names."""
 
     def __init__(self, fused: Fused, options: FusionOptions = DEFAULT) -> None:
-        self.options = options
         self.names = fused.names
         self.graph = fused.module.graph
+        self.options = options = options_for(self.graph, options)
         self.values = Values(self.graph.values_seen)
         self.program = lower(self.graph, options=options)
         self.before = separate(self.graph)
@@ -63,7 +63,7 @@ class CourtRecord:
             "version": 1,
             "function": function,
             "nodes": self._nodes(),
-            "rules": [*(rule.__name__ for rule in RULES), "node_between"],
+            "rules": [*(rule.__name__ for rule in RULES), "node_between", "more_memory"],
             "start": self._state(_groups(self.unfused), _made(self.before), ledger(self.before)),
             "events": [*self._lowering(), *self._scheduling()],
             "memory": {"before": self._memory(self.before), "after": self._memory(self.after)},

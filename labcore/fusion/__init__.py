@@ -16,7 +16,8 @@ that codegen prints.
     race        loop bodies as data, for the widget  report      what was decided, as events
     evaluations how often what is dear is computed   options     how large a nest may grow
     follow      bodies watched while they run        history     a schedule, pair by pair
-    moments     mean and spread, in one pass         driver      the stage as one call
+    moments     mean and spread, in one pass         peak        what fusing would hold in memory
+    driver      the stage as one call
 """
 from .driver import fuse_graph as fuse_graph
 from .evaluations import evaluations as evaluations

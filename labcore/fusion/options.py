@@ -17,6 +17,7 @@ class FusionOptions:
     materialize: store what is dear where it would be computed several times. Never storing it saves
     memory traffic, and may cost far more in computing.
     one_pass: mean and variance of the same values come from one pass over them, about a pivot.
+    hold_memory: share a nest also where the program then holds much more memory than is saved.
     endings: sums of what rows made, and what is computed of sums over rows, share the rows' nest.
     Where rows run at the same time, on a graphics card, nobody knows which is the last one.
     plain_kernels: run kernels in the form that is for reading (`codegen/plain.py`).
@@ -27,6 +28,7 @@ class FusionOptions:
     max_arrays: int = 40
     materialize: bool = True
     one_pass: bool = True
+    hold_memory: bool = False
     endings: bool = True
     plain_kernels: bool = False
 
@@ -35,7 +37,7 @@ class FusionOptions:
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
-        for name in ("materialize", "one_pass", "endings", "plain_kernels"):
+        for name in ("materialize", "one_pass", "hold_memory", "endings", "plain_kernels"):
             value = getattr(self, name)
             if type(value) is not bool:
                 raise ValueError(f"{name} is True or False, not {value!r}")

@@ -23,6 +23,7 @@ class Order:
     def __init__(self, groups: list[Group], earlier: Earlier) -> None:
         self.at: list[Group] = list(groups)  # by bit, the group that it belongs to
         self.bits = {group: 1 << k for k, group in enumerate(groups)}
+        self.place = {node: k for k, group in enumerate(groups) for node in group.nodes}
         self.before: dict[Group, int] = {}
         self.after = dict.fromkeys(groups, 0)
         home = {node: group for group in groups for node in group.nodes}
@@ -49,6 +50,10 @@ class Order:
             self.after[self.at[place]] |= after | own
         for place in places(after_a ^ after_b):
             self.before[self.at[place]] |= before | own
+
+    def needs(self, group: Group, node: Node) -> bool:
+        """Must the group that a node is in run before this one?"""
+        return bool(self.before[group] >> self.place[node] & 1)
 
     def lies_between(self, a: Group, b: Group) -> tuple[Group, Group, Group] | None:
         """(first, third, last) when a third group must run between the two."""

@@ -23,6 +23,7 @@ from .memory import written_over
 from .nest import Nest
 from .options import DEFAULT, FusionOptions
 from .order import Earlier, Order, in_order
+from .peak import Holding
 from .program import Extern, Program
 from .verdicts import Pair, Users, Verdict, judge, node_between, vanishing
 
@@ -116,6 +117,8 @@ class Fusing:
     ) -> None:
         self.users, self.priority, self.options = users, priority, options
         self.order = Order(groups, earlier)
+        nodes = [node for group in groups for node in group.nodes]
+        self.holding = Holding(nodes, users, self.order, options)
         self.groups = dict.fromkeys(groups)
         self.waiting: list[tuple[Any, int, Group, Group]] = []
         self.turn = count()
@@ -135,7 +138,7 @@ class Fusing:
                 continue
             verdict = judge(a, b, self.users, self.options)
             if verdict.ok:
-                verdict = node_between(a, b, self.order) or verdict
+                verdict = node_between(a, b, self.order) or self.holding.more(a, b) or verdict
             fused = Pair(a, b, self.users).merged if verdict.ok else None
             self.tried.append(Trial(a, b, verdict, fused))
             if fused is not None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 from .deps import Group, Node, dependencies, nodes_of, users_of
 from .nest import Nest
 from .order import Order
+from .peak import Holding
 from .program import Extern
 from .scheduler import Schedule
 from .verdicts import Verdict, judge, node_between
@@ -36,6 +37,7 @@ class Court:
         groups = [self._group(step) for step in schedule.steps]
         self.home = {node: group for group in groups for node in group.nodes}
         self.order = Order(groups, dependencies(self.nodes))
+        self.holding = Holding(self.nodes, self.users, self.order, schedule.options)
 
     def _group(self, step: Nest | Extern) -> Group:
         if isinstance(step, Extern):
@@ -78,9 +80,11 @@ class Court:
         """What keeps two nodes in two nests: their own loops, or the company they are in."""
         if not alone.ok:
             return alone
-        left, right = self.home[a], self.home[b]
+        left, right = sorted({self.home[a], self.home[b]}, key=lambda group: group.nodes[0].order)
         together = node_between(left, right, self.order) or judge(
             left, right, self.users, self.schedule.options)
+        if together.ok:
+            together = self.holding.more(left, right) or together
         if together.ok:
             return replace(together, ok=False, rule="not tried",
                            detail="too many others use the same buffers between them.",

@@ -45,6 +45,7 @@ export const COURT_WORDS = {
   fc_rule_in_place_hazard: ["nothing is overwritten that is still read", "还要读的都没有被覆盖"],
   fc_rule_nothing_shared: ["they have data in common", "它们有共同的数据"],
   fc_rule_node_between: ["nothing must run in between", "中间没有必须先运行的"],
+  fc_rule_more_memory: ["not much more memory is held", "占用的内存不会多出许多"],
   fc_rule_no_output: ["the value is not returned", "这个值不返回"],
   fc_rule_no_dear_twice: ["it is not dear and computed several times", "它不是昂贵而又要算几遍"],
   fc_rule_no_many_reads: ["it does not read much for each reader", "它不会为每个读者读很多"],
