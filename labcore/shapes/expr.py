@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -26,14 +27,14 @@ class Expr:
     @staticmethod
     def of(value: Any) -> Expr:
         """An Expr, a symbol's name, an integer, or a SymInt, which has its own `expr`."""
-        if isinstance(value, Expr):
+        if type(value) is Expr:
             return value
+        if type(value) is int:
+            return _number(value)
         if isinstance(value, str):
-            return Expr((((value,), 1),))
-        own = None if type(value) is int else getattr(value, "expr", None)
-        if own is not None:
-            return own
-        return Expr((((), int(value)),) if value else ())
+            return _symbol(value)
+        own = getattr(value, "expr", None)
+        return _number(int(value)) if own is None else own
 
     @staticmethod
     def _make(terms: dict[tuple[str, ...], int]) -> Expr:
@@ -70,6 +71,8 @@ class Expr:
 
     def subs(self, env: Mapping[str, Expr | int]) -> Expr:
         """The polynomial with some symbols replaced."""
+        if not any(symbol in env for monomial, _ in self.terms for symbol in monomial):
+            return self
         out = Expr()
         for monomial, factor in self.terms:
             term = Expr.of(factor)
@@ -109,7 +112,13 @@ class Expr:
     @property
     def const(self) -> int | None:
         """The value when no symbol is left, else None."""
-        return None if self.symbols else (self.terms[0][1] if self.terms else 0)
+        if not self.terms:
+            return 0
+        (symbols, factor), *others = self.terms
+        return None if symbols or others else factor
+
+    def __hash__(self) -> int:
+        return hash(self.terms)
 
     def __int__(self) -> int:
         if self.const is None:
@@ -119,6 +128,16 @@ class Expr:
     def __str__(self) -> str:
         text = " + ".join(_monomial(m, c) for m, c in sorted(self.terms, key=_reading_order))
         return text.replace("+ -", "- ") or "0"
+
+
+@lru_cache(1024)
+def _number(value: int) -> Expr:
+    return Expr((((), value),) if value else ())
+
+
+@lru_cache(1024)
+def _symbol(name: str) -> Expr:
+    return Expr((((name,), 1),))
 
 
 def _monomial(symbols: tuple[str, ...], factor: int) -> str:
