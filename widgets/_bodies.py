@@ -1,4 +1,4 @@
-"""Loop bodies and what five handlers answer them, for LoopStepper.
+"""Loop bodies and what six handlers answer them, for LoopStepper.
 
 In: a graph for the loop compiler, with the numbers it ran on.  Out: JSON for `static/bodies.js`
 (its header has the schema).
@@ -13,14 +13,17 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from labcore.codegen import print_kernel
+from labcore.codegen import options_for, print_kernel
+from labcore.codegen.cuda import GridKernel, print_launches
+from labcore.codegen.printer import Kernel, Note
 from labcore.fusion import Nest, Schedule, fuse_graph, separate
 from labcore.fusion.follow import Body, Heard, heard, questions
 from labcore.fusion.handlers import Printer, Reads
 from labcore.fusion.interpret import Interpreter, run
-from labcore.fusion.ir import Expr, using
+from labcore.fusion.ir import LAST, Asked, Expr, ops, using
 from labcore.fusion.ledger import TABLES, Count, count_nest
 from labcore.fusion.primitives import PRIMITIVES
+from labcore.fusion.show import ShowNest
 from labcore.shapes import Values
 
 from ._graphs import Fused, renamed
@@ -37,7 +40,8 @@ def bodies_of(fused: Fused) -> Json:
     Raises ValueError where the loops are too long to be interpreted.
     """
     graph = fused.module.graph
-    plans = {"before": separate(graph), "after": fuse_graph(graph, fused.phase)}
+    fused_plan = fuse_graph(graph, fused.phase, options_for(graph))
+    plans = {"before": separate(graph), "after": fused_plan}
     values = Values(graph.values_seen)
     told = {when: _bodies(plan, fused, values) for when, plan in plans.items()}
     return renamed(told, fused.names)
@@ -67,6 +71,7 @@ def _turns(nest: Nest, values: Values) -> int:
 def _body(nest: Nest, number: int, bodies: list[Body], spoken: list[Heard], values: Values) -> Json:
     origins = dict.fromkeys(n.name for node in nest.nodes for n in node.loops.origin)
     asked = [question for body in bodies for question in body.questions]
+    places = Places(bodies)
     return {
         "title": " + ".join(origins),
         "turns": _turns(nest, values),
@@ -76,11 +81,12 @@ def _body(nest: Nest, number: int, bodies: list[Body], spoken: list[Heard], valu
             for q in asked
         ],
         "handlers": [
-            _show(nest),
+            _show(nest, places),
             _reads(nest, bodies),
             _count(nest, values),
             _interpret(nest, spoken, len(asked)),
-            _numba(nest, number),
+            _numba(nest, number, places),
+            _cuda(nest, number, places),
         ],
     }
 
@@ -103,77 +109,126 @@ def _sections(nest: Nest, bodies: list[Body]) -> list[Json]:
     return found
 
 
-# ---- the five handlers ---------------------------------------------------------------------------
+# ---- printers ------------------------------------------------------------------------------------
 
 
-def _show(nest: Nest) -> Json:
-    def look(handler: Any, args: Any) -> tuple[Any, list[str]]:
-        return handler.before, [text for text, _ in (*handler.before.lines, *handler.inside.lines)]
+class Places:
+    """Which of a nest's questions, counted from 0, each question of a body is."""
 
-    told = heard(Printer, lambda: str(nest), look)
-    return _printed("show", "ShowNest", told, str(nest).splitlines()[1:])
+    def __init__(self, bodies: Sequence[Body]) -> None:
+        self.asked: dict[str, tuple[int, int]] = {}
+        first = 0
+        for body in bodies:
+            self.asked[body.node.name] = first, first + len(body.questions) - 1
+            first += len(body.questions)
+        self.count = first
 
-
-def _numba(nest: Nest, number: int) -> Json:
-    def look(handler: Any, args: Any) -> tuple[Any, list[str]]:
-        part = handler.section
-        return part, [text for text, _ in (*part.before, *part.inside, *part.after)]
-
-    source: list[str] = []
-    told = heard(Printer, lambda: source.extend(str(print_kernel(nest, number)).splitlines()), look)
-    return _printed("numba", "CpuPrinter", told, source)
-
-
-def _printed(kind: str, name: str, told: list[Heard], text: list[str]) -> Json:
-    """A printer: its text, each line with the question that made it."""
-    fresh = _fresh([heard.seen for heard in told])
-    lines = [re.sub(r"\s+# .*", "", line) for line in text]
-    steps = [
-        {"answer": str(h.answer or ""), "note": "; ".join(new)} for h, new in zip(told, fresh)
-    ]
-    return {"id": kind, "name": name, "steps": steps, "lines": _since(lines, fresh)}
+    def of(self, asked: Asked | None) -> int | None:
+        if asked is None or asked[0] not in self.asked:
+            return None
+        (first, last), k = self.asked[asked[0]], asked[1]
+        return last if k == LAST else first + k
 
 
-def _fresh(seen: Sequence[tuple[Any, list[str]]]) -> list[list[str]]:
-    """The lines that each question added to the section it was printed in."""
-    found = []
-    section, before = None, Counter[str]()
-    for now, lines in seen:
-        if now is not section:
-            section, before = now, Counter()
-        found.append(list((Counter(lines) - before).elements()))
-        before = Counter(lines)
+def _show(nest: Nest, places: Places) -> Json:
+    found: list[tuple[str, Asked | None]] = []
+    told = _answers(lambda: found.extend(ShowNest(nest).lines()), places)
+    return _printed("show", "ShowNest", told, found, places)
+
+
+def _numba(nest: Nest, number: int, places: Places) -> Json:
+    kernels: list[Kernel] = []
+    told = _answers(lambda: kernels.append(print_kernel(nest, number)), places)
+    return _printed("numba", "CpuPrinter", told, _lines(kernels), places)
+
+
+def _cuda(nest: Nest, number: int, places: Places) -> Json:
+    """Kernels for a card, each under how it is launched. There nobody knows which row is the last
+    one, so a schedule for a card has no work at its end."""
+    if nest.ends or "fold" in nest.parts.values():
+        lines: list[tuple[str, Asked | None]] = [(text, None) for text in NOT_ON_A_CARD]
+        return _printed("cuda", "GridPrinter", [""] * places.count, lines, places)
+    kernels: list[GridKernel] = []
+    told = _answers(lambda: kernels.extend(print_launches(nest, number).kernels), places)
+    return _printed("cuda", "GridPrinter", told, _lines(kernels), places)
+
+
+NOT_ON_A_CARD = (
+    "# A card's blocks end when they like: none",
+    "# of them knows which row is the last one.",
+    "# There this is two nests.",
+)
+
+
+def _answers(run: Callable[[], Any], places: Places) -> list[str]:
+    """What a printer says to each question; one that it is asked again has its first answer."""
+    found: dict[int | None, str] = {}
+    for h in heard(Printer, run, lambda handler, args: places.of(ops.asked)):
+        found.setdefault(h.seen, str(h.answer or ""))
+    return [found.get(place, "") for place in range(places.count)]
+
+
+def _lines(kernels: Sequence[Kernel]) -> list[tuple[str, Asked | None]]:
+    """The kernels' text, each line with the question that made it."""
+    found: list[tuple[str, Asked | None]] = []
+    for kernel in kernels:
+        if isinstance(kernel, GridKernel):
+            found.append((f"# launched as {kernel.launch}: {kernel.form}", None))
+        for text, note in zip(kernel.source.splitlines(), kernel.notes, strict=True):
+            found.append((text, note.asked if isinstance(note, Note) else None))
     return found
 
 
-def _since(lines: list[str], fresh: list[list[str]]) -> list[Json]:
-    """When each line of a finished text is there: with the question that made it. The head of a
-    loop comes with what stands in it, and what ends a pass with the last question before it.
+def _bare(text: str) -> str:
+    """Without the note beside it: the question itself is shown."""
+    return re.sub(r"\s+# .*", "", text)
+
+
+def _printed(
+    kind: str, name: str, answers: Sequence[str], lines: Sequence[tuple[str, Asked | None]],
+    places: Places,
+) -> Json:
+    """A printer: its answers, and its text, each line with the question that made it."""
+    lines = [(_bare(text), asked) for text, asked in lines]
+    since = [places.of(asked) for _, asked in lines]
+    notes = [
+        "; ".join(text.strip() for (text, _), step in zip(lines, since) if step == place)
+        for place in range(places.count)
+    ]
+    return {
+        "id": kind,
+        "name": name,
+        "steps": [{"answer": a, "note": note} for a, note in zip(answers, notes, strict=True)],
+        "lines": _since([text for text, _ in lines], since),
+    }
+
+
+def _since(lines: Sequence[str], since: Sequence[int | None]) -> list[Json]:
+    """When each line of a text is there: with its question. The head of a loop comes with what
+    stands in it, and any other line of nobody's with the last question before it.
     """
-    waiting = [(text, step) for step, new in enumerate(fresh) for text in new]
-    since: list[int | None] = []
-    for line in lines:
-        match = next((w for w in waiting if w[0] == line.strip()), None)
-        if match is not None:
-            waiting.remove(match)
-        since.append(match[1] if match else None)
     told, latest = [], 0
     for k, line in enumerate(lines):
         step = since[k]
         if step is None:
-            step = latest if k and not line.endswith((":", ",")) else _first_inside(lines, since, k)
+            step = latest if not line.endswith(":") else _first_inside(lines, since, k, latest)
         latest = max(latest, step)
         told.append({"text": line, "since": step})
     return told
 
 
-def _first_inside(lines: list[str], since: list[int | None], k: int) -> int:
-    """The first step of what stands in the block that line k begins."""
+def _first_inside(
+    lines: Sequence[str], since: Sequence[int | None], k: int, latest: int
+) -> int:
+    """The first question of what stands in the block that line k begins; of a function, none."""
     deep = [len(line) - len(line.lstrip()) for line in lines]
+    if not deep[k]:
+        return latest
     end = next((j for j in range(k + 1, len(lines)) if deep[j] <= deep[k]), len(lines))
-    if lines[k].startswith(("def", ")")) or lines[k].endswith(","):
-        return 0
-    return min((step for step in since[k + 1 : end] if step is not None), default=0)
+    return min((step for step in since[k + 1 : end] if step is not None), default=latest)
+
+
+# ---- watchers ------------------------------------------------------------------------------------
 
 
 def _reads(nest: Nest, bodies: list[Body]) -> Json:

@@ -1,4 +1,4 @@
-"""LoopStepper's last frame as SVG: the body's questions, and what all five handlers answered.
+"""LoopStepper's last frame as SVG: the body's questions, and what all six handlers answered.
 
 In: a body of the widget's trace (`static/bodies.js` has its schema).  Out: SVG text.
 Invariant: every text is a handler's answer; nothing is computed here but sums.
@@ -13,8 +13,9 @@ from ._words import counted
 
 Json = dict[str, Any]
 WIDTH, PAD, ROW = 800, 16, 20
-ASK, COLUMN = 286, 96  # the room of a question, of an answer
-NAMES = {"show": "as text", "reads": "reads, writes", "count": "count", "numba": "CPU kernel"}
+ASK, COLUMN = 256, 84  # the room of a question, of an answer
+NAMES = {"show": "as text", "reads": "reads, writes", "count": "count", "numba": "CPU kernel",
+         "cuda": "CUDA kernel"}
 COUNTED = {"loads": "loads", "stores": "stores"}
 
 
@@ -54,7 +55,7 @@ def body_picture(function: str, body: Json, when: str, turn: int) -> str:
     results = [result_of(handler, turn) for handler in body["handlers"]]
     label = f"{function}, {body['title']}, {when} fusion: {'; '.join(results)}"
     picture = Picture(WIDTH, label)
-    picture.text(PAD, 30, "One loop body, five answers", size=16, bold=True)
+    picture.text(PAD, 30, "One loop body, six answers", size=16, bold=True)
     title = f"{function}, {when} fusion: {body['title']}"
     picture.text(PAD, 52, clip(title, WIDTH - 2 * PAD, 13), size=13, fill=QUIET)
     height = ROW * (len(questions) + len(body["sections"]) + 2) + 20

@@ -22,7 +22,7 @@ from ._widget import LabWidget
 
 
 class LoopStepper(LabWidget):
-    """Ask a loop body of your function what it does, in five ways.
+    """Ask a loop body of your function what it does, in six ways.
 
     >>> LoopStepper(block, x, bias)            # your arguments
     >>> LoopStepper(block)                     # float32 examples are made: -2, -1, 1, 2, and ones

@@ -1,4 +1,4 @@
-"""LoopStepper in JupyterLab: one body under five handlers, another body, another element."""
+"""LoopStepper in JupyterLab: one body under six handlers, another body, another element."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ stepper
 
 
 @pytest.mark.parametrize("motion", ["reduce"])
-def test_one_body_under_five_handlers(open_cells: Open, motion: str) -> None:
+def test_one_body_under_six_handlers(open_cells: Open, motion: str) -> None:
     book = open_cells(STEPPER)
     book.run_all()
     widget = book.widget("loop_stepper")
@@ -41,9 +41,14 @@ def test_one_body_under_five_handlers(open_cells: Open, motion: str) -> None:
     expect(widget.part("result")).to_have_text("8")
     widget.press("ArrowLeft")
     expect(widget.part("result")).to_have_text("4")
+    widget.part("run-cuda").focus()
+    widget.page.keyboard.press("Enter")
+    expect(widget.part("say")).to_contain_text("GridPrinter is asked to load x at i0")
+    expect(widget.root.locator(".ls-lines")).to_contain_text("# launched as [1, 256]: flat")
     widget.press("End")
     widget.expect_state("done")
     expect(widget.part("say")).to_contain_text("You said 1: right.")
+    expect(widget.part("say")).to_contain_text("12 lines for the CPU, 20 lines for a graphics card")
     widget.slide("element", 0)
     expect(widget.part("say")).to_contain_text("mul[0] = 0, with i0 = 0")
 

@@ -31,22 +31,22 @@ const handler = (id, turn = 3) =>
 const tell = (p, trace = BLOCK, turn = 3) => narrate(trace, trace.after[0], turn, p, words);
 
 test("one beat is one question, and each handler is asked the whole body", () => {
-  assert.equal(totalOf(body), 35);
-  assert.deepEqual(stateAt(body, 0).done, [0, 0, 0, 0, 0]);
+  assert.equal(totalOf(body), 42);
+  assert.deepEqual(stateAt(body, 0).done, [0, 0, 0, 0, 0, 0]);
   assert.equal(stateAt(body, 0).q, -1);
   const first = stateAt(body, 7);
-  assert.deepEqual([first.h, first.q, first.done], [0, 6, [7, 0, 0, 0, 0]]);
+  assert.deepEqual([first.h, first.q, first.done], [0, 6, [7, 0, 0, 0, 0, 0]]);
   const next = stateAt(body, 7.3);
   assert.deepEqual([next.h, next.q, next.asking], [1, 0, true]);
-  assert.deepEqual(next.done, [7, 0, 0, 0, 0]);
-  assert.deepEqual(stateAt(body, 7 + MOVE).done, [7, 1, 0, 0, 0]);
-  const end = stateAt(body, 35);
-  assert.deepEqual([end.h, end.q, end.end, end.done], [4, 6, true, [7, 7, 7, 7, 7]]);
+  assert.deepEqual(next.done, [7, 0, 0, 0, 0, 0]);
+  assert.deepEqual(stateAt(body, 7 + MOVE).done, [7, 1, 0, 0, 0, 0]);
+  const end = stateAt(body, 42);
+  assert.deepEqual([end.h, end.q, end.end, end.done], [5, 6, true, [7, 7, 7, 7, 7, 7]]);
 });
 
 test("answers come in order, and back is forward reversed", () => {
   let before = -1;
-  for (let p = 0; p <= 35; p += 0.25) {
+  for (let p = 0; p <= 42; p += 0.25) {
     const sum = stateAt(body, p).done.reduce((a, b) => a + b);
     assert.ok(sum >= before && sum - before <= 1 + (before < 0));
     before = sum;
@@ -55,11 +55,11 @@ test("answers come in order, and back is forward reversed", () => {
 });
 
 test("results are what was counted", () => {
-  const results = ["show", "reads", "count", "interpret", "numba"].map((id) => {
+  const results = ["show", "reads", "count", "interpret", "numba", "cuda"].map((id) => {
     const { value, noun } = resultOf(handler(id), 7, words);
     return `${value} ${noun}`.trim();
   });
-  assert.deepEqual(results, ["7 lines", "3 places", "12 accesses", "6", "12 lines"]);
+  assert.deepEqual(results, ["7 lines", "3 places", "12 accesses", "6", "12 lines", "20 lines"]);
   assert.equal(resultOf(handler("count"), 2, words).value, 8);
   assert.equal(accessesOf(body), 12);
   assert.equal(accessesOf(ROWS.after[0]), 16);
@@ -93,7 +93,7 @@ test("each sentence says who is asked, what, and what it did", () => {
   assert.match(tell(15), /`Count`.*It adds 4 loads: `x`\. The body ran once, the loop has 4 turns\.$/);
   assert.match(tell(17), /`Count` is asked to compute `add\(v0, v1\)`\. It adds nothing: that is no/);
   assert.match(tell(28), /`Interpreter` is asked to store `v5` in `mul` at `i0`, with `i0 = 3`\./);
-  assert.match(tell(35), /^The same 7 questions each time: 7 lines of text, 3 places, 12 accesses/);
+  assert.match(tell(42), /^The same 7 questions each time: 7 lines of text, 3 places, 12 accesses/);
   assert.match(tell(4, ROWS), /`ShowNest` is asked to load `amax` at `i0`\. It has that in hand/);
   const chinese = tongue("zh");
   for (const trace of [BLOCK, ROWS])

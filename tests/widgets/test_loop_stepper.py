@@ -9,7 +9,7 @@ import pytest
 import traitlets
 
 import labcore as torch
-from labcore import trace
+from labcore import cuda, trace
 from labcore.fusion import count_in_source
 from tests.widgets import bodies_fixture
 from tests.widgets.bodies_fixture import ROWS, rows
@@ -18,6 +18,14 @@ from widgets import LoopStepper
 from widgets._bodies_still import result_of
 
 X = torch.tensor(ROWS)
+
+
+@pytest.fixture
+def card():
+    """A simulated one."""
+    cuda.simulate()
+    yield
+    cuda.simulate(False)
 
 
 def handler(body, name):
@@ -39,6 +47,7 @@ def test_the_text():
         "  Count:       12 accesses",
         "  Interpreter: mul[3] = 6 at i0 = 3",
         "  CpuPrinter:  12 lines",
+        "  GridPrinter: 20 lines",
     ]
 
 
@@ -74,6 +83,31 @@ def test_the_kernel_is_the_one_that_is_compiled(fn):
         code = [line.split("  # ")[0].rstrip() for line in source.splitlines()]
         assert lines == code
         assert count_in_source("\n".join(lines)).loads == count_in_source(source).loads
+
+
+@pytest.mark.parametrize(
+    "fn", [rows, lambda x: x.sum(0), lambda x: x.t() + 1, lambda x: x.cumsum(0)]
+)
+def test_the_cuda_kernels_are_those_that_a_card_gets(fn, card):
+    with trace.record() as story:
+        torch.compile(fn)(X.to("cuda"))
+    kernels = story.of(trace.KernelReady)
+    (body,) = LoopStepper(fn, X).trace["after"]
+    lines = [line["text"] for line in handler(body, "cuda")["lines"]]
+    heads = [line for line in lines if line.startswith("# launched as [")]
+    code = [line.split("  # ")[0].rstrip() for k in kernels for line in k.source.splitlines()]
+    assert [line for line in lines if line not in heads] == code
+    assert len(heads) == len(kernels)
+    since = [line["since"] for line in handler(body, "cuda")["lines"]]
+    assert since[0] == 0 and max(since) == len(body["questions"]) - 1
+
+
+def test_what_runs_after_the_last_row_is_not_for_a_card():
+    (body,) = LoopStepper(lambda x: x.mean(0), X).trace["after"]
+    told = handler(body, "cuda")
+    assert "none" in told["lines"][0]["text"] and {step["answer"] for step in told["steps"]} == {""}
+    before = LoopStepper(lambda x: x.mean(0), X).trace["before"]
+    assert any("cuda.blockIdx" in str(handler(each, "cuda")) for each in before)
 
 
 def test_the_interpreter_tells_the_values_of_eager_mode():

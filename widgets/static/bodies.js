@@ -99,6 +99,7 @@ export function askOf({ word, args }, words) {
 const EFFECTS = {
   show: printing,
   numba: printing,
+  cuda: printing,
   reads(step, question, words) {
     const { word } = question;
     if (step.note.includes("[")) return words("ls_did_place", { place: step.note });
@@ -158,6 +159,7 @@ function ending(body, turn, words) {
     value: told("interpret").steps.findLast((step) => step.note).note,
     at: told("interpret").at ? words("ls_where", { at: told("interpret").at }) : "",
     kernel: result("numba"),
+    cuda: result("cuda"),
   });
 }
 

@@ -79,7 +79,8 @@ function makeTable(body, words, run) {
     const key = section.level === "before" ? "ls_row" : "ls_pass";
     const note = several ? words(key, { n: section.pass + 1 }) : "";
     const span = { colspan: body.handlers.length + 1, class: "ls-def" };
-    const line = h("tr", {}, h("th", span, section.head, h("small", {}, note)));
+    const head = h("span", {}, section.head, h("small", {}, note));
+    const line = h("tr", {}, h("th", span, head));
     return [line, ...rows.slice(section.first, end).map((row) => row.root)];
   });
   const results = body.handlers.map((_, n) => h("td", { "data-col": n }, h("span")));
@@ -145,7 +146,7 @@ function paintSoFar(panel, body, turn, st, words) {
         h("li", { "data-mark": mark(line) }, h("code", {}, lineOf(line, words))),
       ),
     );
-    put(panel.list, { "data-plain": ["show", "numba"].includes(handler.id) });
+    put(panel.list, { "data-plain": ["show", "numba", "cuda"].includes(handler.id) });
   }
   text(panel.name, handler.name);
   handler.lines.forEach((line, n) => {

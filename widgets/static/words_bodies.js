@@ -1,7 +1,7 @@
 // What LoopStepper says; see words.js.
 
 export const BODIES_WORDS = {
-  ls_title: ["One loop body, five answers", "一个循环体，五种回答"],
+  ls_title: ["One loop body, six answers", "一个循环体，六种回答"],
   ls_claim: [
     "A body is a program that asks ops for everything. What ops is at that moment decides what " +
       "running it means.",
@@ -21,6 +21,7 @@ export const BODIES_WORDS = {
   ls_count: ["count", "计数"],
   ls_interpret: ["interpret", "解释执行"],
   ls_numba: ["CPU kernel", "CPU 内核"],
+  ls_cuda: ["CUDA kernel", "CUDA 内核"],
   ls_run: ["run the body under {name}", "让循环体在 {name} 之下运行"],
   ls_so_far: ["so far", "目前"],
   ls_table: ["{n} questions of the body, and who has answered them", "循环体的 {n} 个问题，以及谁回答过"],
@@ -43,6 +44,8 @@ export const BODIES_WORDS = {
   ls_result_count_one: ["access", "次访问"],
   ls_result_numba: ["lines", "行"],
   ls_result_numba_one: ["line", "行"],
+  ls_result_cuda: ["lines", "行"],
+  ls_result_cuda_one: ["line", "行"],
   ls_ask: [
     "The loop of `{title}` turns {n} times and makes {accesses} array accesses. " +
       "To count them, how often must its body run?",
@@ -89,10 +92,11 @@ export const BODIES_WORDS = {
   ls_did_in_hand: ["It adds nothing: the value is in hand.", "它什么也不加：值就在手里。"],
   ls_did_compute: ["It really does: `{note}`.", "它真的去做：`{note}`。"],
   ls_end: [
-    "The same {n} questions each time: {shown} of text, {places}, {accesses}, `{value}`{at}, and a " +
-      "kernel of {kernel}. The body never changed, and each handler but the interpreter ran it once.",
-    "每次都是同样的 {n} 个问题：文字 {shown}，{places}，{accesses}，`{value}`{at}，还有 {kernel} 的内核。" +
-      "循环体从未改变；除了解释器，每个处理器只让它运行一次。",
+    "The same {n} questions each time: {shown} of text, {places}, {accesses}, `{value}`{at}, and " +
+      "kernels: {kernel} for the CPU, {cuda} for a graphics card. The body never changed, and it " +
+      "ran often for the interpreter alone.",
+    "每次都是同样的 {n} 个问题：文字 {shown}，{places}，{accesses}，`{value}`{at}，还有内核：" +
+      "CPU 的 {kernel}，显卡的 {cuda}。循环体从未改变；只有解释器让它运行许多次。",
   ],
   ls_belief_data: [
     "It need not go through the data: the index is a symbol, and the number of turns is known.",
