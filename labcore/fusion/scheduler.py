@@ -25,7 +25,7 @@ from .options import DEFAULT, FusionOptions
 from .order import Earlier, Order, in_order
 from .peak import Holding
 from .program import Extern, Program
-from .verdicts import Pair, Users, Verdict, judge, node_between, vanishing
+from .verdicts import Pair, Users, Verdict, judge_pair, node_between, vanishing
 
 NEIGHBOURS = 8  # how many users of a buffer, on either side, a group is tried with
 Priority = Callable[[int, int], Any]
@@ -136,10 +136,11 @@ class Fusing:
             *_, a, b = heapq.heappop(self.waiting)
             if a not in self.groups or b not in self.groups:
                 continue
-            verdict = judge(a, b, self.users, self.options)
+            pair = Pair(a, b, self.users, self.options)
+            verdict = judge_pair(pair)
             if verdict.ok:
                 verdict = node_between(a, b, self.order) or self.holding.more(a, b) or verdict
-            fused = Pair(a, b, self.users).merged if verdict.ok else None
+            fused = pair.merged if verdict.ok else None
             self.tried.append(Trial(a, b, verdict, fused))
             if fused is not None:
                 self._replace(a, b, fused)

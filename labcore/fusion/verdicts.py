@@ -152,7 +152,10 @@ class Pair:
 
 def judge(a: Group, b: Group, users: Users, options: FusionOptions = DEFAULT) -> Verdict:
     """The verdict on one pair; `users` are the readers of each buffer, the whole program over."""
-    pair = Pair(a, b, users, options)
+    return judge_pair(Pair(a, b, users, options))
+
+
+def judge_pair(pair: Pair) -> Verdict:
     for rule in RULES:
         verdict = rule(pair)
         if verdict is not None:
