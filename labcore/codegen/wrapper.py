@@ -26,6 +26,7 @@ from ..fusion.program import Extern, Operand
 from ..fusion.scheduler import Schedule
 from ..shapes import bare
 from .printer import WORDS, Kernel, Parameter, unique_name
+from .products import product
 
 TAKEN = {
     "math",
@@ -39,6 +40,8 @@ TAKEN = {
     "compiled",
     "empty_strided",
     "no_grad",
+    "numpy",
+    "strided",
     "assert_layout",
 }
 
@@ -103,8 +106,8 @@ class Wrapper:
     def print(self) -> str:
         inputs, constants = list(self._inputs()), list(self._constants())
         body = [line for k in range(len(self.schedule.steps)) for line in self._step(k)]
-        if self.schedule.externs:
-            body = ["with no_grad():", *(f"    {line}" for line in body)]
+        if around := self._around():
+            body = [f"with {around}:", *(f"    {line}" for line in body)]
         call = ["def call(args):", *(f"    {line}" for line in (*inputs, *body, self._result()))]
         parts = [
             "\n".join([*self._head(call), *constants]),
@@ -119,6 +122,12 @@ class Wrapper:
         """The text of each kernel."""
         return [f"@kernel\n{k.source}" for k in self.kernels]
 
+    def _around(self) -> str:
+        """What holds while the steps run, because of those that are not kernels."""
+        products = [step.is_product for step in self.schedule.externs]
+        told = [] if all(products) else ["no_grad()"]
+        return ", ".join([*told, 'numpy.errstate(all="ignore")'] if any(products) else told)
+
     def _head(self, call: list[str]) -> Iterator[str]:
         kernels, externs = len(self.kernels), len(self.schedule.externs)
         counts = f"{_count(kernels, 'kernel')}, {_count(externs, 'operator call')}"
@@ -127,13 +136,16 @@ class Wrapper:
         text = "\n".join(call)
         if "math." in text:
             yield "import math"
+        if "numpy." in text:
+            yield "import numpy"
         yield "from labcore import dtypes" + (", ops" if "ops." in text else "")
         yield f"from {self.compiled} import compiled"
         words = {word for k in self.kernels for word in re.findall(r"\w+", k.source)} & WORDS
         if words:
             yield f"from labcore.codegen.kernel_math import {', '.join(sorted(words))}"
-        if "assert_layout(" in text:
-            yield "from labcore.runtime.layout import assert_layout"
+        layout = [word for word in ("assert_layout", "strided") if f"{word}(" in text]
+        if layout:
+            yield f"from labcore.runtime.layout import {', '.join(layout)}"
         imports = (("empty_strided", self.memory), ("no_grad", "labcore.tensor"))
         wanted: dict[str, list[str]] = {}
         for word, module in imports:
@@ -171,7 +183,10 @@ class Wrapper:
 
     def _step(self, index: int) -> Iterator[str]:
         step = self.schedule.steps[index]
-        yield from self._kernel(step, index) if isinstance(step, Nest) else self._extern(step)
+        if isinstance(step, Nest):
+            yield from self._kernel(step, index)
+        else:
+            yield from self._product(step, index) if step.is_product else self._extern(step)
         if index + 1 < len(self.schedule.steps) and index in self.dying:
             yield f"del {', '.join(map(self.holder, self.dying[index]))}"
 
@@ -212,6 +227,10 @@ class Wrapper:
         if parameter.number:
             return bare(parameter.storage)
         return f"{self.holder(parameter.storage)}.array"
+
+    def _product(self, step: Extern, index: int) -> Iterator[str]:
+        yield from self._memory_for(step.out.name, index)
+        yield f"{product(step, self.holder)}  # {step.reason}"
 
     def _extern(self, step: Extern) -> Iterator[str]:
         given = [self._argument(a) for a in step.args] + [

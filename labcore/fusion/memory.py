@@ -185,7 +185,8 @@ def _reuse(schedule: Schedule, lives: Mapping[str, Life], live: list[int]) -> No
             dead = ending.pop()
             idle.setdefault(_layout(schedule.buffers[dead.place]), []).append(dead)
         found = idle.get(_layout(schedule.buffers[life.place]))
-        if not found or isinstance(schedule.steps[life.first], Extern):
+        maker = schedule.steps[life.first]
+        if not found or (isinstance(maker, Extern) and not maker.is_product):
             continue
         dead = found[-1]
         waiting, nbytes = range(dead.last + 1, life.first), _hint(dead.nbytes)

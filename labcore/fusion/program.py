@@ -11,7 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..graph import Node as GraphNode
+from .. import devices
+from ..graph import Node as GraphNode, TensorMeta
 from ..ops import Op
 from .ir import Buffer, Expr, Loops, exprs
 
@@ -56,6 +57,14 @@ class Extern:
     @property
     def title(self) -> str:
         return self.node.name
+
+    @property
+    def is_product(self) -> bool:
+        """Is it a product that BLAS writes where it is told to? A card's makes memory of its own.
+        """
+        meta = self.node.meta
+        on_card = isinstance(meta, TensorMeta) and meta.device != devices.cpu
+        return self.op.name == "matmul" and not on_card
 
     @property
     def made(self) -> list[str]:

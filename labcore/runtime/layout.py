@@ -1,4 +1,5 @@
-"""Is this tensor laid out as the kernels that will read it were told?
+"""Layouts while a program runs: is a tensor laid out as the kernels that will read it were told,
+and an array's memory seen under another one.
 
 Kernels get bare addresses, so a wrong layout is wrong memory.  Who is asked: what an operator
 outside the program returned, and the inputs of a backward graph (they come from the user's
@@ -10,7 +11,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from ..dtypes import dtype
+from ..tensor.storage import flat
 
 
 def assert_layout(
@@ -34,3 +38,13 @@ def assert_layout(
 def _same_steps(stride: tuple[int, ...], wanted: tuple[int, ...], shape: tuple[int, ...]) -> bool:
     """The stride of an axis of size 1 does not matter, nor any of an empty tensor."""
     return 0 in shape or all(n == 1 or a == b for n, a, b in zip(shape, stride, wanted))
+
+
+def strided(
+    array: np.ndarray, shape: tuple[int, ...], strides: tuple[int, ...], start: int = 0
+) -> np.ndarray:
+    """An array's memory, from its element `start` on, under this layout; strides are in elements.
+    """
+    memory, size = flat(array), array.itemsize
+    begin = start * size if 0 not in shape else 0
+    return np.ndarray(shape, memory.dtype, memory, begin, [s * size for s in strides])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -73,20 +74,78 @@ def test_the_program_of_the_block(block):
     ]
 
 
-def test_buffers_die_after_their_last_reader_and_operators_are_called_without_a_tape():
+def test_buffers_die_after_their_last_reader_and_products_are_written_where_they_are_told_to():
     def function(x, bias):
         return ops.relu(ops.matmul(ops.exp(x), bias))
 
     source = printed(traced(function, meta(4, 5), meta(5, 3)))
     lines = [line.strip() for line in source.splitlines()]
-    assert "with no_grad():" in lines
+    assert 'with numpy.errstate(all="ignore"):' in lines and "import numpy" in lines
     launch = next(k for k, line in enumerate(lines) if line.startswith("numba_fused_exp_0("))
     assert lines[launch + 1] == "del x"
-    product = next(k for k, line in enumerate(lines) if " = ops.matmul(" in line)
-    assert lines[product + 1].startswith(
-        "assert_layout(matmul, 'matmul', (4, 3), (3, 1), dtypes.float32)"
+    assert lines[launch + 2] == "matmul = empty_strided((4, 3), (3, 1), dtypes.float32)"
+    assert lines[launch + 3].startswith(
+        "numpy.matmul(exp_.array, bias.array, out=matmul.array)  # "
     )
-    assert lines[product + 2].startswith("del bias")
+    assert lines[launch + 4] == "del bias, exp_"
+
+
+PRODUCTS: dict[str, tuple[Callable, tuple, str]] = {
+    "whole": (ops.matmul, (meta(4, 5), meta(5, 3)), "(x.array, bias.array, out=matmul.array)"),
+    "transposed": (
+        lambda x, w: ops.matmul(x, ops.t(w)), (meta(4, 5), meta(3, 5)),
+        "(x.array, bias.array.T, out=matmul.array)",
+    ),
+    "a part": (
+        lambda x, w: ops.matmul(x, ops.slice(w, 0, 2, 7)), (meta(4, 5), meta(8, 3)),
+        "(x.array, strided(bias.array, (5, 3), (3, 1), 6), out=matmul.array)",
+    ),
+    "a part of what is turned": (
+        lambda x, w: ops.matmul(x, ops.slice(w, 0, 1, 3)),
+        (meta(4, 2), meta(5, 3, stride=(1, 5))),
+        "(x.array, strided(bias.array, (2, 3), (1, 5), 1), out=matmul.array)",
+    ),
+    "rows of a batch": (
+        ops.matmul, (meta(2, 4, 5), meta(5, 3)),
+        "(strided(x.array, (8, 5), (5, 1)), bias.array, "
+        "out=strided(matmul.array, (8, 3), (3, 1)))",
+    ),
+    "rows of a batch, uneven": (
+        lambda x, w: ops.matmul(ops.slice(x, 1, 0, 3), w), (meta(2, 4, 5), meta(5, 3)),
+        "(strided(x.array, (2, 3, 5), (20, 5, 1)), bias.array, out=matmul.array)",
+    ),
+    "rows and a vector": (
+        ops.matmul, (meta(2, 4, 5), meta(5)),
+        "(strided(x.array, (8, 5), (5, 1)), bias.array, out=strided(matmul.array, (8,), (1,)))",
+    ),
+    "a batch": (
+        ops.matmul, (meta(2, 4, 5), meta(2, 5, 3)), "(x.array, bias.array, out=matmul.array)"),
+    "vectors": (ops.matmul, (meta(5), meta(5)), "(x.array, bias.array, out=matmul.array)"),
+    "of nothing": (ops.matmul, (meta(4, 0), meta(0, 3)), "(x.array, bias.array, "),
+    "nothing": (
+        lambda x, w: ops.matmul(x, ops.slice(w, 0, 2, 7)), (meta(0, 5), meta(8, 3)), "(x.array, "),
+    "whole numbers": (
+        ops.matmul, (meta(4, 5, dtype=dtypes.int64), meta(5, 3, dtype=dtypes.int64)),
+        "(x.array, bias.array, out=matmul.array)",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", PRODUCTS)
+def test_how_a_product_is_written(what):
+    function, metas, text = PRODUCTS[what]
+    gm = traced(function, *metas)
+    assert f"numpy.matmul{text}" in printed(gm)
+    inputs = [filled(m, k) for k, m in enumerate(metas)]
+    (got,) = arrays(compile_graph(gm, "inference")(list(inputs)))
+    (right,) = eagerly(function, inputs)
+    assert got.shape == right.shape and got.dtype == right.dtype
+    np.testing.assert_allclose(got, right, rtol=1e-5, atol=1e-6)
+
+
+def test_operators_without_loops_are_called_without_a_tape():
+    source = printed(traced(ops.argsort, meta(4)))
+    assert "with no_grad():" in source and "numpy" not in source
 
 
 def test_names_that_are_words_of_the_text_step_aside():
