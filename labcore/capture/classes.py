@@ -126,6 +126,21 @@ class Classes:
             self._entries[key] = self._find(cls, name, after)
         return self._entries[key]
 
+    def has(self, cls: type, name: str) -> bool:
+        """Is there such an attribute? Under a guard of its own for a function, as long as nobody
+        looks at it."""
+        found = self.entry(cls, name)
+        if found is None:
+            return False
+        if type(found.raw) is FunctionType and not is_fixed(found.where):
+            title, own = found.where.__name__, self._named(found.where)
+            code, words = f"{name!r} in {own}", f"class {title} has no attribute {name!r} any more"
+            expected, origin = f"the attribute {name!r}", self.builder.origin
+            self.builder.add(
+                kinds.condition("HASATTR", title, code, own, expected, words, origin)
+            )
+        return True
+
     def of(self, value: Any) -> type:
         """The class of what is known by identity: a class, an enum's member, a module. Guarded
         where a program may assign another one to it."""
@@ -139,14 +154,14 @@ class Classes:
         return kind
 
     def is_data_descriptor(self, raw: Any) -> bool:
-        return any(self.entry(type(raw), name) for name in ("__set__", "__delete__"))
+        return any(self.has(type(raw), name) for name in ("__set__", "__delete__"))
 
     def goes_first(self, raw: Any) -> bool:
         """Is it asked before the instance's own attributes are?"""
         return self.is_data_descriptor(raw) and self.is_descriptor(raw)
 
     def is_descriptor(self, raw: Any) -> bool:
-        return self.entry(type(raw), "__get__") is not None
+        return self.has(type(raw), "__get__")
 
     def is_abstract(self, cls: type) -> bool:
         """Has it abstract methods left? ABCMeta decides that once, a program may again."""

@@ -312,3 +312,47 @@ def test_a_module_that_is_given_another_class():
     assert not watched(ones()) and watched(ones())
     settings.__class__ = Answering
     assert not watched(ones())
+
+
+def test_a_method_that_is_only_known_to_be_there():
+    class Both:
+        def __get__(self, instance, owner):
+            return 2
+
+        def __set__(self, instance, value):
+            raise AttributeError
+
+    class Box:
+        field = Both()
+
+        def __call__(self):
+            return None
+
+    box = Box()
+    box.__dict__["field"] = 5
+    watched = Watched(lambda x: x * box.field)
+    assert not watched(ones()) and watched(ones())
+    del Both.__set__
+    assert not watched(ones())
+    asks = Watched(lambda x: (callable(box), x + 1))
+    assert not asks(ones()) and asks(ones())
+    del Box.__call__
+    assert not asks(ones())
+    assert asks.reasons == ["class Box has no attribute '__call__' any more"]
+
+
+def test_what_python_says_of_an_index_and_of_in():
+    class Key:
+        def __index__(self):
+            return self.place
+
+    key = Key()
+    key.place = 1
+    watched = Watched(lambda x: x + [1, 2][key], may_break=True)
+    assert not watched(ones())
+    key.place = "1"
+    with pytest.raises(TypeError, match="__index__ returned non-int"):
+        watched.compiled(ones())
+    inside = torch.compile(lambda x: x + (1 in key), backend="eager")
+    with pytest.raises(TypeError, match="^argument of type 'Key' is not iterable$"):
+        inside(ones())

@@ -11,6 +11,7 @@ from ..attributes import is_class
 from ..breaks import WouldRaise
 from ..bytecode import Instruction
 from ..frame import SymbolicFrame
+from ..polyfills import methods
 from ..variables import (
     Constant,
     DictVariable,
@@ -28,6 +29,7 @@ from .core import Interpreter
 from .dunders import Operands, on_objects
 from .enums import as_index, is_member
 from .object_builtins import is_object, python_method
+from .polyfilled import as_variable
 from .type_of import type_of
 
 MAPS = (DictVariable, TensorVariable)  # a key, or an index with rules of its own
@@ -62,7 +64,7 @@ def binary_subscr(
             place = key if isinstance(vm.look(owner), MAPS) else as_index(vm, key)
             return push_item(vm, frame, owner, place)
         push = lambda vm, value: push_item(vm, frame, owner, value)
-        return call_then(vm, index, [], {}, push)
+        return call_then(vm, as_variable(methods.integer), [index], {}, push)
     if is_class(owner) and python_method(vm, owner, "__getitem__") is None:
         return push_item(vm, frame, owner, key)  # its own __class_getitem__ may answer
     own = _item_method(vm, owner, "__getitem__", "is not subscriptable")
@@ -105,6 +107,14 @@ def delete_subscr(
     return call_then(vm, own, [key], {}, _discard)
 
 
+def _check_iterable(vm: Interpreter, owner: Variable) -> None:
+    """Raises WouldRaise(TypeError) for an object that `in` cannot go through."""
+    walks = ("__iter__", "__getitem__")
+    if is_object(vm, owner) and not any(python_method(vm, owner, name) for name in walks):
+        kind = type_of(vm, owner).__name__
+        raise WouldRaise(TypeError(f"argument of type {kind!r} is not iterable"), exact=True)
+
+
 @on_objects("CONTAINS_OP", 2, 1, methods="contains iter")
 def contains_op(
     vm: Interpreter, frame: SymbolicFrame, ins: Instruction, operands: Operands
@@ -112,6 +122,7 @@ def contains_op(
     item, owner = operands
     own = python_method(vm, owner, "__contains__")
     if own is None:
+        _check_iterable(vm, owner)
         operators.contained(vm, frame, owner, item, bool(ins.arg))
         return None
     push = lambda true: frame.stack.append(Constant(true != bool(ins.arg)))

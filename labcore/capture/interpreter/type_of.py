@@ -58,4 +58,4 @@ def is_callable(vm: Interpreter, variable: Variable) -> bool:
     value = vm.look(variable)
     if isinstance(value, (FunctionVariable, MethodVariable)):
         return True
-    return vm.classes.entry(type_of(vm, value), "__call__") is not None
+    return vm.classes.has(type_of(vm, value), "__call__")
