@@ -10,8 +10,8 @@ symbols in their metas say.
                                 └─► joint graph ─► cut ─┬─► forward graph ─► compiler
                                                         └─► backward graph ─► compiler, later
 
-AOTAutograd also functionalizes (here capture ends a graph at an in-place operator, so there is
-nothing to do), tracks effects and random state, and keeps what it made in a cache of its own.
+AOTAutograd also functionalizes (here capture writes pure operators in place of those that write, so
+there is nothing left to do), tracks effects and random state, and has a cache of its own.
 """
 from __future__ import annotations
 

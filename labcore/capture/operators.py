@@ -14,12 +14,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
 from ..graph import Graph, Node, TensorMeta, map_nodes
 from ..ops import OPS, Op, Tracer
-from ..ops.arguments import check_arguments
+from ..ops.arguments import check_arguments, with_numbers
 from ..ops.dispatch import interpreting
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
@@ -82,6 +83,7 @@ class CaptureTracer(Tracer):
     def call(self, op: Op, args: tuple, kwargs: dict[str, Any]) -> Any:
         if self.skipping is not None:
             raise Break("skipped-frame", name=op.name, function=self.skipping)
+        args, kwargs = with_numbers(op, args, kwargs, partial(_no_number, op))
         check_arguments(op, args, kwargs)
         if op.compose is not None and not op.opaque:
             return op.compose(*positional(op, args, kwargs))
@@ -246,6 +248,10 @@ def _has_mask(index: Variable) -> bool:
 
 def _itself(node: Node) -> Node:
     return node
+
+
+def _no_number(op: Op, tensor: Any) -> Any:
+    raise Break("tensor-as-number", name=op.name)
 
 
 class OperatorCalls:

@@ -69,8 +69,10 @@ def written(tensor: Tensor, writes: int) -> None:
 
 def unrecord(view: Tensor) -> None:
     """The view was made where nothing is recorded, which the tape remembers."""
-    if view._base is not None:
+    base = view._base
+    if base is not None:
         view.grad_fn, view._view = None, (view._view[0], UNRECORDED_VIEW)
+        view._layout = view._layout.requiring(base._layout.requires_grad)
 
 
 def record_view(view: Tensor, base: Tensor | None) -> None:
@@ -241,7 +243,7 @@ def takes_writes(tensor: Tensor, recorded: bool) -> bool:
         return not (recorded and tensor._layout.requires_grad and tensor.grad_fn is None)
     if not recorded:
         return not base._layout.requires_grad
-    return not tensor._view[1] and not (base._layout.requires_grad and base.grad_fn is None)
+    return not tensor._view[1] and not (tensor._layout.requires_grad and base.grad_fn is None)
 
 
 @dataclass(frozen=True, eq=False)

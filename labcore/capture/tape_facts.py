@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..guards import kinds
 from ..ops.sharing import base_of
+from ..tensor import Tensor
 from .breaks import Break, no_rule
 from .variables import Constant, TensorVariable, Variable
 
@@ -32,10 +34,36 @@ def tape_fact(vm: Interpreter, tensor: TensorVariable, name: str) -> Variable:
 
 
 def requires_grad(vm: Interpreter, tensor: TensorVariable) -> bool:
-    """Does it require grad by now?"""
-    if tensor.node is None:
+    """Does it require grad by now?
+
+    A view that was made where nothing is recorded does where its base does. Of an input that is
+    itself a view, that is the input's base; raises Break where that one says otherwise."""
+    memory, node = vm.operators.tracer.memory, tensor.node
+    if node is None:
         return tensor.meta.requires_grad
-    return vm.operators.tracer.memory.requires_grad(tensor.node)
+    wanted = memory.requires_grad(node)
+    if wanted and memory.base_home(node) and node is not base_of(node):
+        recorded = vm.modes.entry["grad"] or memory.made_recorded(node)
+        if memory.made_unrecorded(node) or not recorded:
+            _guard_as_its_base(vm, memory.input(base_of(node)))
+    return wanted
+
+
+def _guard_as_its_base(vm: Interpreter, view: TensorVariable) -> None:
+    if not as_its_base(view.value):
+        raise no_rule("requires_grad")
+    assert view.source is not None
+    name, builder = view.source.name, vm.looker.builder
+    code = f"{builder.constant(as_its_base, 'as_its_base')}({view.home})"
+    expected, origin = "a tensor that requires grad as its base does", builder.met_at(view.home)
+    words = f"{name!r} is a view that requires grad, of a base that does not"
+    builder.add(kinds.condition("TENSOR_MATCH", name, code, view.home, expected, words, origin))
+
+
+def as_its_base(tensor: Tensor) -> bool:
+    """Does the tensor require grad where the one that it is a view of does?"""
+    base = tensor._base
+    return base is None or base.requires_grad == tensor.requires_grad
 
 
 def _is_leaf(vm: Interpreter, tensor: TensorVariable) -> Variable:

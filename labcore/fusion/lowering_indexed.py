@@ -142,6 +142,8 @@ def _scatter(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     index, src = params["index"], params["src"]
     over = TensorMeta.contiguous(index.meta.shape, params["input"].meta.dtype)
     if isinstance(src, Value):
+        if not src.meta.ndim == index.meta.ndim == params["input"].meta.ndim:
+            raise NoLoops("a tensor of no axes has no places")
         for axis, size in enumerate(over.shape):
             if not surely_equal((src.meta.shape[axis],), (size,)):
                 src = lowering.part(src, axis, 0, size)

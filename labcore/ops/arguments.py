@@ -9,6 +9,7 @@ PyTorch parses against overloads of a schema; here a parameter's name says what 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,43 @@ PARTICULAR: dict[tuple[str, str], Kind] = {
     ("roll", "dims"): KINDS["dim"],
     ("tensordot", "dims"): (lambda value: True, "int or two lists of ints"),
 }
+
+# Parameters that take a number. A tensor of one number will do where nobody asks for its gradient.
+NUMBERS = frozenset(
+    "alpha beta negative_slope fill_value eps delta p threshold label_smoothing momentum min_val "
+    "max_val dropout_p scale divisor_override nan posinf neginf decimals ignore_index".split()
+)
+VALUES = frozenset(("addcmul", "addcdiv", "pad", "_pad", "threshold"))  # their `value` is one, too
+
+
+@cache
+def number_places(op: Op) -> tuple[int, ...]:
+    """The positions of parameters that take a number. The names say nothing of operators that a
+    program defined."""
+    names = NUMBERS | {"value"} if op.name in VALUES else NUMBERS
+    found = [place for place, name in enumerate(op.parameters) if name in names]
+    return tuple(found) if op.homes else ()
+
+
+def with_numbers(
+    op: Op, args: tuple, kwargs: dict[str, Any], number: Callable[[Any], Any]
+) -> tuple[tuple, dict[str, Any]]:
+    """The arguments, with what `number` makes of a tensor where the operator takes a number.
+
+    Raises TypeError for a tensor that has axes, or whose gradient would be lost.
+    """
+    for place in number_places(op):
+        name = op.parameters[place]
+        value: Any = args[place] if place < len(args) else kwargs.get(name)
+        if is_tensor(value):
+            if value.requires_grad or value.shape:
+                where = f"argument {name!r} (position {place + 1})"
+                raise TypeError(f"{op.name}(): {where} must be Number, not {type(value).__name__}")
+            if place < len(args):
+                args = (*args[:place], number(value), *args[place + 1 :])
+            else:
+                kwargs = {**kwargs, name: number(value)}
+    return args, kwargs
 
 
 def check_arguments(op: Op, args: tuple, kwargs: dict[str, Any] | None = None) -> None:

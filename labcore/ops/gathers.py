@@ -54,15 +54,15 @@ def _check_index(name: str, input: TensorMeta, dim: int, index: TensorMeta, othe
         )
     if not index.numel:
         return
+    if isinstance(other, TensorMeta) and max(index.ndim, 1) != max(other.ndim, 1):
+        raise RuntimeError("Index tensor must have the same number of dimensions as src tensor")
     for at, size in enumerate(index.shape):
         if at != axis and size > input.shape[at]:
-            what = "input" if other is None else "self"
             raise RuntimeError(
                 f"Size does not match at dimension {at} expected index {list(index.shape)} to be "
-                f"no larger than {'self' if other is None else what} {list(input.shape)} apart "
-                f"from dimension {axis}"
+                f"no larger than self {list(input.shape)} apart from dimension {axis}"
             )
-        if isinstance(other, TensorMeta) and size > other.shape[at]:
+        if isinstance(other, TensorMeta) and size > (other.shape or (1,))[at]:
             raise RuntimeError(
                 f"Expected index {list(index.shape)} to be no larger than self "
                 f"{list(input.shape)} apart from dimension {axis} and to be no larger size than "

@@ -311,4 +311,5 @@ def _add(leaf: Tensor, holder: list[Tensor]) -> None:
     if owned and _holders(holder) == _alone and holder[0]._stride == leaf._stride:
         leaf._grad = holder[0]
     else:
-        leaf._grad = ops.copy_(empty_like(leaf), holder[0])
+        copied = ops.copy_(empty_like(leaf), holder[0])
+        leaf._grad = wrap(copied.array)  # which nobody has written yet

@@ -19,7 +19,7 @@ import numpy as np
 
 from labcore import devices
 from labcore.ops import dispatch
-from labcore.ops.arguments import check_arguments
+from labcore.ops.arguments import check_arguments, number_places, with_numbers
 from labcore.ops.inplace import check_overlap
 from labcore.ops.op import Op
 
@@ -46,6 +46,9 @@ class EagerInterpreter:
         __tracebackhide__ = True
         if kwargs:
             args = positional(op, args, kwargs)
+        places = number_places(op)
+        if places and len(args) > places[0]:
+            args, _ = with_numbers(op, args, {}, Tensor.item)
         if op.kind not in MAKES_ANEW and (not args or type(args[0]) is not Tensor):
             check_arguments(op, args)
         if op.compose is not None:

@@ -73,7 +73,7 @@ def check_target(target: Tensor) -> None:
     base = target._base
     if base is not None and target._view[1]:
         raise RuntimeError(target._view[1].format("is being"))
-    if base is not None and base._layout.requires_grad and base.grad_fn is None:
+    if base is not None and target._layout.requires_grad and base.grad_fn is None:
         raise RuntimeError(
             "a view of a leaf Variable that requires grad is being used in an in-place operation."
         )

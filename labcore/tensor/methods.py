@@ -160,6 +160,18 @@ class Methods:
     def __setitem__(self, index: Any, value: Any) -> None:
         setitem(self, index, value)
 
+    def fill_(self, value: Any) -> Any:
+        """Write one number, or what a tensor of one number holds, everywhere."""
+        __tracebackhide__ = True
+        if not is_tensor(value):
+            return ops.fill_(self, value)
+        if len(value.shape):
+            raise RuntimeError(
+                "fill_ only supports 0-dimension value tensor but got tensor with "
+                f"{len(value.shape)} dimensions."
+            )
+        return ops.copy_(self, ops.clone(value))  # it may be one of the numbers written over
+
     # ---- tensors like this one ----
 
     def new_zeros(self, *size: Any, dtype: Any = None) -> Tensor:

@@ -36,9 +36,9 @@ class Parameter(Tensor):
         return Parameter(self, self._layout.requires_grad)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Parameter:
+        """A copy of the numbers; the gradient is not copied."""
         if id(self) not in memo:
-            made = Tensor.__deepcopy__(self, memo)
-            made.__class__ = type(self)
+            memo[id(self)] = type(self)(self.detach().clone(), self._layout.requires_grad)
         return memo[id(self)]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:

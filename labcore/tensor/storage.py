@@ -57,7 +57,7 @@ class Storage:
     def alias(self) -> Storage:
         """The same memory under a version counter of its own: what `.data` gives."""
         other = Storage(self._array, self.inference)
-        other._memory = self._memory
+        other._memory = self.memory
         return other
 
 

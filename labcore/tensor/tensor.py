@@ -237,7 +237,7 @@ class Tensor(Conversions, History, Methods, metaclass=Watched):
                 "deepcopy protocol at the moment."
             )
         if id(self) not in memo:
-            other = wrap(self.array.copy(order="K"))
+            other = _alone(self, memo)
             other._layout = other._layout.requiring(self._layout.requires_grad)
             other._grad = copy.deepcopy(self._grad, memo)
             memo[id(self)] = other
@@ -306,6 +306,15 @@ def strided_alias(
     steps = [s * size for s in stride]
     array = np.ndarray(shape, memory.dtype, memory, start * size if needed else 0, steps)
     return alias(tensor, array.view(type(tensor.array)))
+
+
+def _alone(tensor: Tensor, memo: dict[Any, Any]) -> Tensor:
+    """The tensor over a copy of its memory; of tensors that share it, all get the same copy."""
+    memory = storage_of(tensor).memory
+    if id(memory) not in memo:
+        memo[id(memory)] = memory, wrap(memory.copy())
+    whole = memo[id(memory)][1]
+    return strided_alias(whole, tensor.shape, tensor._stride, tensor.storage_offset())
 
 
 def storage_of(tensor: Tensor) -> Storage:

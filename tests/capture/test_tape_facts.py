@@ -134,3 +134,15 @@ def test_a_gradient_that_does_not_fit_is_refused_as_eagerly():
 
     with pytest.raises(RuntimeError, match="attempting to assign a gradient of size"):
         lab_compile(wrong, backend="eager")(leaf())
+
+
+def test_a_view_made_unrecorded_requires_grad_where_the_base_of_its_input_does():
+    def unrecorded(x):
+        with torch.no_grad():
+            part = x[1:]
+        return x * 2 if part.requires_grad else x * 3
+
+    compiled = torch.compile(unrecorded, backend="eager")
+    leaf, view_that_is_leaf = torch.ones(3, requires_grad=True), torch.ones(4)[1:].requires_grad_()
+    for x, factor in ((leaf, 2), (view_that_is_leaf, 3), (leaf, 2), (torch.ones(3), 3)):
+        assert compiled(x).tolist() == unrecorded(x).tolist() == [factor] * 3

@@ -45,7 +45,9 @@ def test_a_parameter_is_a_tensor_of_its_own_type():
     assert parameter.requires_grad and parameter.is_leaf and not data.requires_grad
     assert not isinstance(data, nn.Parameter) and not isinstance(parameter * 2, nn.Parameter)
     assert not nn.Parameter(data, requires_grad=False).requires_grad
-    assert isinstance(copy.deepcopy(parameter), nn.Parameter)
+    parameter.sum().backward()
+    copied = copy.deepcopy(parameter)
+    assert type(copied) is nn.Parameter and copied.grad is None and copied.is_leaf
     assert isinstance(pickle.loads(pickle.dumps(parameter)), nn.Parameter)
 
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import labcore as torch
 from labcore import dtypes, ops
 from labcore.ops.arrays import meta_of
 
@@ -105,3 +106,26 @@ def test_wrong_arguments_name_the_operator():
         ops.add.bind((F,), {})
     with pytest.raises(AttributeError, match="no operator 'fancy'"):
         ops.fancy
+
+
+@pytest.mark.parametrize("backend", [None, "aot_eager"])
+def test_a_tensor_whose_gradient_would_be_lost_is_no_number(backend):
+    def grown(x, slope):
+        return torch.nn.functional.leaky_relu(x, slope)
+
+    run = torch.compile(grown, backend=backend) if backend else grown
+    x, slope = torch.tensor([-1.0, 1.0]), torch.tensor(0.5)
+    assert run(x, slope).tolist() == [-0.5, 1.0]
+    for wrong in (torch.tensor(0.5, requires_grad=True), torch.ones(1)):
+        with pytest.raises(TypeError, match=r"'negative_slope' \(position 2\) must be Number, not T"):
+            run(x, wrong)
+
+
+def test_a_programs_own_operator_may_have_a_tensor_by_such_a_name():
+    @torch.library.operator
+    def scaled_by(x, scale):
+        return x * scale
+
+    scale = torch.tensor(3.0, requires_grad=True)
+    torch.compile(lambda x: scaled_by(x, scale), backend="aot_eager")(torch.ones(2)).sum().backward()
+    assert scale.grad.item() == 2

@@ -161,6 +161,16 @@ def test_copies():
             function(x * 2)
 
 
+def test_deep_copies_share_memory_as_the_tensors_do():
+    x = torch.arange(6.0).view(2, 3)
+    column = x[:, ::2]
+    whole, part, apart, detached = copy.deepcopy([x, column, x.clone(), x.data])
+    whole.mul_(10)
+    assert part.tolist() == [[0, 20], [30, 50]] and part.stride() == (3, 2)
+    assert detached.tolist() == whole.tolist() != apart.tolist() == x.tolist()
+    assert copy.deepcopy(torch.zeros(0, 3)).stride() == (3, 1)
+
+
 def test_hash_is_identity():
     x, y = torch.ones(2), torch.ones(2)
     assert {x: 1, y: 2}[x] == 1 and len({x, y, x}) == 2
