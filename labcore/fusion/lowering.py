@@ -101,9 +101,8 @@ class Lowering:
         with interpreting(self):
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
-            why = realize.reason_to_realize(
-                node, value, node in self.outputs, self.inlines(node), self.options.materialize
-            )
+            why = realize.reason_to_realize(node, value, node in self.outputs, self.inlines(node),
+                                            self.options.materialize)
             why = why or realize.read_from_memory(node, _why_memory)
             if why is not None:
                 value = self.realize(value, node.name, why, self.role)

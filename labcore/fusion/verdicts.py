@@ -13,15 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-from .deps import (
-    Access,
-    Group,
-    Node,
-    must_precede,
-    show_sizes,
-    show_space,
-    unify,
-)
+from .deps import Access, Group, Node, must_precede, show_sizes, show_space, unify
 from .ir import Expr, product
 from .options import DEFAULT, FusionOptions
 from .order import Order

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from labcore import cuda
+from labcore import cuda, devices
 from labcore.codegen.cuda.program import compile_schedule
 from labcore.fusion import FusionOptions, Schedule, lower, schedule
 from labcore.fusion.verify import verify_program
@@ -20,8 +21,16 @@ from tests.fusion.graphs import arrays_for, assert_same, eager, graph_of
 ON_CARD = FusionOptions(endings=False)
 
 
+def on_card(graph: Graph) -> Graph:
+    """The graph, as if it had been captured with tensors of a card."""
+    for node in graph.nodes:
+        if isinstance(node.meta, TensorMeta):
+            node.meta = replace(node.meta, device=devices.cuda)
+    return graph
+
+
 def fused(graph: Graph) -> Schedule:
-    return schedule(verify_program(lower(graph)), options=ON_CARD)
+    return schedule(verify_program(lower(on_card(graph))), options=ON_CARD)
 
 
 def on_grid(plan: Schedule, inputs: Sequence[np.ndarray]) -> tuple[list[Any], Any]:

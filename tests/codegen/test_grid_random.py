@@ -11,7 +11,7 @@ from labcore.fusion import lower, schedule
 from labcore.fusion.verify import verify_program
 from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager
 
-from .grid import ON_CARD, on_grid
+from .grid import ON_CARD, on_card, on_grid
 
 pytestmark = pytest.mark.usefixtures("card")
 FEW = max(15, settings.default.max_examples // 3)
@@ -33,8 +33,8 @@ def test_a_random_graph_equals_eager_mode(sizes, seed, inlined):
     inputs = arrays_for(graph, rng)
     with np.errstate(all="ignore"):
         want = eager(graph, inputs)
-    plan = schedule(verify_program(lower(graph, inlined)), priority=lambda *_: rng.random(),
-                    options=ON_CARD)
+    plan = schedule(verify_program(lower(on_card(graph), inlined)),
+                    priority=lambda *_: rng.random(), options=ON_CARD)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in sizes.items():
             patch.setattr(form, name, value)
@@ -49,7 +49,7 @@ def test_the_same_bits_twice(seed):
     rng = np.random.default_rng(seed)
     graph = RandomGraph(rng, 8).graph
     inputs = arrays_for(graph, rng)
-    plan = schedule(verify_program(lower(graph)), options=ON_CARD)
+    plan = schedule(verify_program(lower(on_card(graph))), options=ON_CARD)
     runs = []
     for _ in range(2):
         found, call = on_grid(plan, inputs)
