@@ -14,7 +14,7 @@ EXTRAS ?=
 DOT    := $(if $(shell command -v dot 2>/dev/null),,--extra dot)
 LOUD   := printf '\n!!! %s\n\n'
 
-.PHONY: env lab test unit js nbval browser lint pythons peers bench fuzz fuzz-autodiff notebooks clean
+.PHONY: env lab test unit js nbval browser lint pythons peers bench bench-gpu fuzz fuzz-autodiff notebooks clean
 .NOTPARALLEL:
 
 env: .venv/.ok
@@ -89,6 +89,12 @@ peers: .peers/.ok
 # Some machines set these for old OpenBLAS builds; they slow the current one down.
 bench: env
 	env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE $(BIN)/python -m labcore.measure.bench $(BENCH_ARGS)
+
+# On a card, with torch in an environment that has the extra `cuda`, too:
+# make bench-gpu GPU_PYTHON=/path/to/python BENCH_ARGS="--only softmax"
+GPU_PYTHON ?= $(BIN)/python
+bench-gpu:
+	PYTHONPATH=$(CURDIR) $(GPU_PYTHON) -m labcore.measure.gpu $(BENCH_ARGS)
 
 # LAB_FUZZ_EXAMPLES=20000 for longer; FUZZ_ARGS="--seed 20000" for other programs.
 fuzz: env

@@ -46,11 +46,39 @@ def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT)
     """Compile a graph for the device of its inputs. `phase` is "inference", "forward" or
     "backward". Raises RuntimeError when they lie on several."""
     schedule = fuse_graph(gm.graph, phase, options_for(gm.graph, options), gm.overwritten)
-    if _is_on_card(gm.graph):
+    on_card = _is_on_card(gm.graph)
+    if on_card:
         from .cuda.program import compile_schedule as compile_for_card
 
-        return compile_for_card(schedule, gm.attrs, phase, _checks_inputs(phase))
-    return compile_schedule(schedule, gm.attrs, phase)
+        call = compile_for_card(schedule, gm.attrs, phase, _checks_inputs(phase))
+    else:
+        call = compile_schedule(schedule, gm.attrs, phase)
+    return _replayed(call, phase, on_card) if options.cudagraphs else call
+
+
+def _replayed(call: Any, phase: str, on_card: bool) -> Call:
+    """The call by way of a recorded graph, or as it is where there cannot be one; says which."""
+
+    def tell(outcome: str, reason: str, steps: int) -> None:
+        trace.emit(trace.CudaGraph(phase, outcome, reason, steps))
+
+    why = "its tensors are on the host"
+    if on_card:
+        from ..runtime.card import SiliconCard
+        from ..tensor.cuda import card
+
+        why = "sizes are symbols" if call.schedule.program.numbers else ""
+        found = card()
+        if not isinstance(found, SiliconCard):
+            why = "the simulated card launches nothing"
+        if not why:
+            from ..runtime.replay import Replaying
+
+            replaying: Any = Replaying(found, call, tell)  # type: ignore[arg-type]
+            replaying.__dict__.update(call.__dict__)
+            return replaying
+    tell("skipped", why, 0)
+    return call
 
 
 def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:

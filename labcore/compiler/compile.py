@@ -23,7 +23,8 @@ from .build import Options
 from .dispatcher import STATE, dispatcher
 from .state import State
 
-MODES = ("default",)
+# What a mode says to the backend "inductor".
+MODES: dict[str, dict[str, Any]] = {"default": {}, "reduce-overhead": {"cudagraphs": True}}
 
 
 def compile(
@@ -39,6 +40,7 @@ def compile(
 ) -> Any:
     """Compile a function at its first call, once for each kind of input.
 
+    mode: "reduce-overhead" records what a graph launches on a card, and replays it.
     fullgraph: raise Unsupported where capture would have to stop.  backend: a name of
     `list_backends()` or a callable.
     recompile_limit: how many variants there may be of a place, 8 unless told.
@@ -68,7 +70,8 @@ def compile(
             f"{type(model).__name__}. "
             "Used as a decorator with arguments, write @compile(backend=...)"
         )
-    _check(mode, options)
+    _check(mode, options, backend)
+    options = options or (MODES[mode] if mode else None)
     if dynamic not in (None, True, False):
         raise TypeError(f"dynamic is True, False or None (after a size changes), not {dynamic!r}")
     if recompile_limit is not None and recompile_limit < 1:
@@ -88,13 +91,15 @@ def compile(
     return _wrap(model, settings)
 
 
-def _check(mode: str | None, options: dict[str, Any] | None) -> None:
+def _check(mode: str | None, options: dict[str, Any] | None, backend: str | Backend) -> None:
     if mode is not None and options is not None:
         raise RuntimeError(
             "Either mode or options can be specified, but both can't be specified at the same time."
         )
     if mode is not None and mode not in MODES:
         raise RuntimeError(f"Unrecognized mode={mode}, should be one of: {', '.join(MODES)}")
+    if mode is not None and MODES[mode] and backend != "inductor":
+        raise RuntimeError(f"mode={mode!r} is of backend 'inductor', which makes the launches")
 
 
 def _check_options(backend: str, options: dict[str, Any]) -> None:

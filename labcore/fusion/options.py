@@ -21,6 +21,7 @@ class FusionOptions:
     endings: sums of what rows made, and what is computed of sums over rows, share the rows' nest.
     Where rows run at the same time, on a graphics card, nobody knows which is the last one.
     plain_kernels: run kernels in the form that is for reading (`codegen/plain.py`).
+    cudagraphs: on a card, record a graph's launches and replay them (`runtime/replay.py`).
     Raises ValueError for anything else.
     """
 
@@ -31,13 +32,15 @@ class FusionOptions:
     hold_memory: bool = False
     endings: bool = True
     plain_kernels: bool = False
+    cudagraphs: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_nodes", "max_arrays"):
             value = getattr(self, name)
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
-        for name in ("materialize", "one_pass", "hold_memory", "endings", "plain_kernels"):
+        for name in ("materialize", "one_pass", "hold_memory", "endings", "plain_kernels",
+                     "cudagraphs"):
             value = getattr(self, name)
             if type(value) is not bool:
                 raise ValueError(f"{name} is True or False, not {value!r}")

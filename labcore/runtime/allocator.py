@@ -33,6 +33,10 @@ class Block:
         self.pool, self.pointer, self.size = pool, pointer, size
         self.__array_interface__: dict[str, Any] = {}
 
+    @property
+    def driver(self) -> Driver:
+        return self.pool.allocator.driver
+
     def __del__(self) -> None:
         self.pool.take_back(self.pointer, self.size)
 

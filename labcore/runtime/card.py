@@ -22,6 +22,7 @@ from ..tensor.storage import address, flat
 from . import cards
 from .allocator import Allocator, Block
 from .cublas import KINDS, described
+from .dlpack import Foreign
 from .driver import CallStep, Driver, KernelStep
 
 DATA = object.__basicsize__  # where an array object of numpy's has the address of its elements
@@ -54,9 +55,9 @@ class CardArray(DeviceArray):
 def _driver(array: np.ndarray) -> Driver:
     """The driver of the card whose memory an array looks into."""
     base: Any = array
-    while not isinstance(base, Block):  # through views, and what numpy puts between them
+    while not isinstance(base, (Block, Foreign)):  # through views, and what numpy puts between
         base = base.base
-    return base.pool.allocator.driver
+    return base.driver
 
 
 @dataclass(eq=False)
@@ -94,6 +95,10 @@ class SiliconCard:
             self.driver.to_card(address(found), address(span), span.nbytes)
         return found
 
+    def foreign(self, interface: dict[str, Any], owner: Any) -> CardArray:
+        """An array over memory of another library's, which `owner` keeps."""
+        return np.asarray(Foreign(interface, owner, self.driver)).view(CardArray)
+
     def copy(self, target: DeviceArray, source: DeviceArray) -> None:
         self.driver.copy(address(target), address(source), target.nbytes)
 
@@ -105,7 +110,7 @@ class SiliconCard:
     def kernels(self, code: bytes, names: Sequence[str]) -> dict[str, Kernel]:
         """Machine code as kernels that can be launched."""
         found = self.driver.load(code, names)
-        return {name: Kernel(self.driver, name, found[name]) for name in names}
+        return {name: Kernel(self, name, found[name]) for name in names}
 
     def matmul(self, a: DeviceArray, b: DeviceArray) -> DeviceArray | None:
         type_ = dtypes.from_numpy(a.dtype)
@@ -135,10 +140,10 @@ class Kernel:
     """A kernel in the memory of a card. `kernel[grid, block]` is a launch, waiting for arguments;
     the driver is told of each shape once."""
 
-    __slots__ = ("driver", "function", "launches", "name")
+    __slots__ = ("card", "function", "launches", "name")
 
-    def __init__(self, driver: Driver, name: str, function: Any) -> None:
-        self.driver, self.name, self.function = driver, name, function
+    def __init__(self, card: SiliconCard, name: str, function: Any) -> None:
+        self.card, self.name, self.function = card, name, function
         self.launches: dict[Any, Callable[..., None]] = {}
 
     def __getitem__(self, shape: Any) -> Callable[..., None]:
@@ -149,11 +154,12 @@ class Kernel:
 
     def _launch(self, *shape: Any) -> Callable[..., None]:
         grid, block = [tuple(s) if isinstance(s, Sequence) else (s,) for s in shape]
-        launch = self.driver.launcher(self.function, grid, block)
+        launch, other = self.card.driver.launcher(self.function, grid, block), self._other
         name, function, listening = self.name, self.function, cards.listening
 
         def run(*arguments: Any) -> None:
-            given = [_cell(id(a) + DATA).value if type(a) is CardArray else _number(a, name)
+            kept: list[CardArray] = []
+            given = [_cell(id(a) + DATA).value if type(a) is CardArray else other(a, kept)
                      for a in arguments]
             launch(*given)
             if listening.on:
@@ -162,15 +168,25 @@ class Kernel:
 
         return run
 
+    def _other(self, value: Any, kept: list[CardArray]) -> int | float:
+        """A number, or the address of a copy of one that lies in an array of the host's; the copy
+        lives until the launch is made."""
+        if isinstance(value, (int, float)):
+            return value
+        if type(value) is np.ndarray and not value.ndim:
+            if (recording := cards.recorded()) is not None:
+                recording.append("a number lies on the host")
+            kept.append(self.card.to_card(value))
+            return address(kept[-1])
+        raise _refused(value, self.name)
 
-def _number(value: Any, kernel: str) -> int | float:
-    if isinstance(value, (int, float)):
-        return value
+
+def _refused(value: Any, kernel: str) -> Exception:
     if isinstance(value, np.ndarray):
         where = "the simulated card" if isinstance(value, DeviceArray) else "the host"
-        raise RuntimeError(
+        return RuntimeError(
             f"{kernel} runs on a card, and one of its arrays lies in the memory of {where}. "
             "Tensors and compiled functions stay where they were made: after a change of card make "
             "them anew (labcore.compiler.reset(), tensor.cpu().cuda())"
         )
-    raise TypeError(f"{kernel} takes arrays and numbers, not {type(value).__name__}")
+    return TypeError(f"{kernel} takes arrays and numbers, not {type(value).__name__}")

@@ -73,6 +73,7 @@ class Driver(Protocol):
 
     name: str
     cc: tuple[int, int]
+    stream_id: int
 
     def allocate(self, nbytes: int) -> int: ...
     def free(self, pointer: int) -> None: ...

@@ -37,7 +37,8 @@ class NvidiaDriver:
         self.cc = capability.major, capability.minor
         # one that waits for the default stream, as other libraries use that one
         self.stream: Stream = device.create_stream(options=StreamOptions(nonblocking=False))
-        self.handle = cu.CUstream(int(self.stream.handle))
+        self.stream_id = int(self.stream.handle)
+        self.handle = cu.CUstream(self.stream_id)
         self._cublas: Cublas | None = None
 
     # ---- memory ----

@@ -18,6 +18,7 @@ From outside: `from labcore.tensor import Tensor`; `labcore.tensor` is the funct
 
 from . import autograd
 from .eager import EagerInterpreter
+from .exchange import from_dlpack as from_dlpack
 from .factories import (
     arange,
     as_tensor,
@@ -79,6 +80,7 @@ __all__ = [
     "empty_strided",
     "enable_grad",
     "equal",
+    "from_dlpack",
     "from_numpy",
     "full",
     "full_like",

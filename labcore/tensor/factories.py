@@ -22,6 +22,7 @@ from labcore.shapes import SymInt
 
 from . import cuda, pool
 from .cuda import is_on_card
+from .exchange import from_interface
 from .layout import Layout, layout_of
 from .methods import sizes
 from .size import Size
@@ -59,6 +60,9 @@ def as_tensor(data: Any, dtype: DType | None = None, device: Any = None) -> Tens
         return data.to(dtype, device=device) if dtype else data.to(device=device)
     if isinstance(data, np.ndarray) and dtype in (None, dtypes.from_numpy(data.dtype)):
         return finished(from_numpy(data), device, False)
+    if hasattr(data, "__cuda_array_interface__"):
+        made = from_interface(data)
+        return made.to(dtype, device=device) if dtype else made.to(device=device or made.device)
     return tensor(data, dtype=dtype, device=device)
 
 

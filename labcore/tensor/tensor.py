@@ -25,6 +25,7 @@ from labcore.graph import TensorMeta
 from . import missing
 from .conversions import Conversions
 from .cuda import DeviceArray
+from .exchange import Exchange
 from .history import History
 from .layout import Layout, layout_of
 from .methods import Methods
@@ -43,7 +44,7 @@ _new = object.__new__
 _layouts: dict[tuple, Known] = {}
 
 
-class Tensor(Conversions, History, Methods, metaclass=Watched):
+class Tensor(Conversions, Exchange, History, Methods, metaclass=Watched):
     """A view of a storage, with or without a history.
 
     `_base` is the tensor this one is a view of and `_view` how it was taken; `_output_number` says

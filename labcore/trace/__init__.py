@@ -6,6 +6,7 @@ from .events import (
     CacheMiss as CacheMiss,
     CallBegin as CallBegin,
     CallEnd as CallEnd,
+    CudaGraph as CudaGraph,
     DiskCache as DiskCache,
     Event as Event,
     Execute as Execute,

@@ -306,6 +306,17 @@ class KernelForm(Event):
 
 
 @dataclass
+class CudaGraph(Event):
+    """What became of a graph under `mode="reduce-overhead"`: `outcome` is "recorded" or "skipped",
+    with the reason; `steps` are the launches that one replay makes."""
+
+    phase: str
+    outcome: str
+    reason: str = ""
+    steps: int = 0
+
+
+@dataclass
 class OutputCode(Event):
     """The printed wrapper program that allocates, calls kernels and returns."""
 

@@ -55,7 +55,7 @@ class FakeReplay:
 
 
 class FakeDriver:
-    name, cc = "a card of paper", (9, 0)
+    name, cc, stream_id = "a card of paper", (9, 0), 7
 
     def __init__(self, limit: int = 1 << 30) -> None:
         self.limit = limit

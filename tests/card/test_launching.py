@@ -26,7 +26,7 @@ class Listening(FakeDriver):
 
 def test_a_launch_gets_addresses_and_numbers(monkeypatch):
     with paper_card(monkeypatch, Listening()) as card:
-        kernel = Kernel(card.driver, "k", None)
+        kernel = Kernel(card, "k", None)
         x, y = torch.zeros(4, 6).cuda(), torch.zeros(3).cuda()
         card.driver.log.clear()
         part = x.t()[1:, 2:].array
@@ -42,7 +42,7 @@ def test_a_launch_gets_addresses_and_numbers(monkeypatch):
 
 def test_the_host_s_memory_is_no_argument(monkeypatch):
     with paper_card(monkeypatch) as card:
-        kernel = Kernel(card.driver, "k", None)
+        kernel = Kernel(card, "k", None)
         with pytest.raises(RuntimeError, match="k runs on a card.*the memory of the host"):
             kernel[1, 32](np.zeros(3))
         with pytest.raises(TypeError, match="k takes arrays and numbers, not str"):

@@ -77,7 +77,8 @@ def test_tensors_that_lie_apart(call):
 
 def test_a_number_in_a_tensor_of_the_host_may_come_along():
     x = torch.ones(3, device="cuda")
-    assert (x + torch.tensor(2.0)).tolist() == [3.0, 3.0, 3.0]
+    for function in (lambda x, n: x + n, torch.compile(lambda x, n: x + n)):
+        assert function(x, torch.tensor(2.0)).tolist() == [3.0, 3.0, 3.0]
 
 
 def test_memory_that_nobody_wrote_is_no_number():

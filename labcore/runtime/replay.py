@@ -1,0 +1,208 @@
+"""`mode="reduce-overhead"`: a compiled call recorded once, then made again by one launch.
+
+In: the `call` of a graph that runs on a card.  Out: a `call` that does the same. It is made as it
+is at first (kernels are loaded then), recorded at the second time, replayed from the third on.
+What differs from call to call are addresses, and a replay is told of those that do:
+
+    kernels      get the addresses of this call's inputs, and of outputs that are new each time
+    a library    keeps the addresses that it was recorded with: an input of its that has moved is
+                 copied to a place that does not from then on, its outputs are copied from there
+    in between   memory stays the replay's own, out of everybody else's reach
+
+So a replay writes over nothing that an earlier call returned, and nobody can meet an output that is
+overwritten; parameters do not move, and cost nothing. PyTorch copies all inputs but parameters, and
+returns outputs that the next replay overwrites, which is an error when somebody looks.
+Invariant: what cannot be replayed is called as before, and the reason is told once.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor.storage import address, flat
+from ..tensor.tensor import wrap
+from . import cards
+from .allocator import Pool
+from .card import SiliconCard
+from .driver import CallStep, KernelStep, Step
+
+Call = Callable[[list[Any]], tuple]
+Tell = Callable[[str, str, int], None]  # (outcome, reason, steps)
+RECORDINGS = 8  # of one graph, before it is given up
+
+
+class Refused(Exception):
+    """Why a call cannot be replayed."""
+
+
+class Recorded:
+    """One recording. `places`: of each input, and of each output after those, the arguments that
+    are its address; `still`: inputs that stand for their copies here; `baked`: addresses that a
+    library keeps, by input."""
+
+    def __init__(self, card: SiliconCard, call: Call, inputs: Sequence[Any],
+                 moving: set[int]) -> None:
+        self.card = card
+        allocator = card.allocator
+        self.pool = Pool(allocator, heir=allocator.common)
+        self.steps: list[Step] = []
+        found: list[Any] = []
+        with allocator.using(self.pool):
+            self.still = {k: _copied(card, inputs[k].array) for k in moving}
+            given = [wrap(self.still[k]) if k in moving else t for k, t in enumerate(inputs)]
+            with cards.recording_steps(found):
+                self.outputs = call(list(given))
+        for step in found:
+            if isinstance(step, str):
+                raise Refused(step)
+            self.steps.append(step)
+        self.sources = [self._source(out, given) for out in self.outputs]
+        self._find_places(given)
+        self.replay = card.driver.replay(self.steps)
+
+    def _source(self, out: Any, given: Sequence[Any]) -> Any:
+        """Which input an output is; None for one that was made."""
+        return next((k for k, t in enumerate(given) if t is out), None)
+
+    def _find_places(self, given: Sequence[Any]) -> None:
+        made = [out for out, source in zip(self.outputs, self.sources) if source is None]
+        starts = [address(t.array) for t in given]
+        if len({a for a, t in zip(starts, given) if t.array.size}) != sum(
+            bool(t.array.size) for t in given
+        ):
+            raise Refused("two inputs begin at one address")
+        calls = [step for step in self.steps if isinstance(step, CallStep)]
+        self.baked = {
+            k: a for k, (a, t) in enumerate(zip(starts, given))
+            if k not in self.still and any(_meets(t.array, step.reads) for step in calls)
+        }
+        self.left = {id(out) for out in made
+                     if any(_meets(out.array, [s.writes, *s.reads]) for s in calls)}
+        self.current = [*starts, *(address(out.array) for out in self.outputs)]
+        self.places: list[list[tuple[int, int]]] = [[] for _ in self.current]
+        wanted = {a: k for k, a in enumerate(starts)
+                  if given[k].array.size and k not in self.still and k not in self.baked}
+        for k, out in enumerate(self.outputs):
+            if self.sources[k] is None and id(out) not in self.left:
+                wanted.setdefault(address(out.array), len(given) + k)
+        for number, step in enumerate(self.steps):
+            if isinstance(step, KernelStep):
+                step.arguments = list(step.arguments)
+                for at, value in enumerate(step.arguments):
+                    if value in wanted:
+                        self.places[wanted[int(value)]].append((number, at))
+
+    # ---- again ----
+
+    def moved(self, inputs: Sequence[Any]) -> list[int]:
+        """Inputs that a library would look for in the wrong place."""
+        return [k for k, place in self.baked.items() if address(inputs[k].array) != place]
+
+    def run(self, inputs: Sequence[Any]) -> tuple:
+        for k, copy in self.still.items():
+            self.card.copy(copy, inputs[k].array)
+        results = self._results(inputs)
+        changed: set[int] = set()
+        arrays = [t.array for t in inputs] + [t.array for t in results]
+        for k, array in enumerate(arrays):
+            if self.places[k] and (now := address(array)) != self.current[k]:
+                self.current[k] = now
+                for number, at in self.places[k]:
+                    self.steps[number].arguments[at] = now  # type: ignore[union-attr]
+                    changed.add(number)
+        for number in changed:
+            self.replay.set(number, self.steps[number].arguments)  # type: ignore[union-attr]
+        self.replay.launch()
+        return self.taken(results)
+
+    def _results(self, inputs: Sequence[Any]) -> tuple:
+        """A tensor for each output: an input, what is always the same, or new memory."""
+        new: dict[int, Any] = {}
+        for out, source in zip(self.outputs, self.sources):
+            if source is None and id(out) not in new:
+                new[id(out)] = wrap(_like(self.card, out.array)) if self._is_made(out) else out
+        return tuple([new[id(out)] if source is None else inputs[source]
+                      for out, source in zip(self.outputs, self.sources)])
+
+    def _is_made(self, out: Any) -> bool:
+        base: Any = out.array
+        while isinstance(base, np.ndarray):
+            base = base.base
+        return getattr(base, "pool", None) is self.pool
+
+    def taken(self, results: tuple) -> tuple:
+        """What a library left in memory of the replay's own, out of there."""
+        for out, result in zip(self.outputs, results):
+            if id(out) in self.left and result is not out:
+                self.card.copy(result.array, out.array)
+        return results
+
+
+class Replaying:
+    """A graph's `call`, by way of recordings."""
+
+    def __init__(self, card: SiliconCard, call: Call, tell: Tell) -> None:
+        self.card, self.call, self.tell = card, call, tell
+        self.calls = self.recordings = 0
+        self.moving: set[int] = set()
+        self.recorded: Recorded | None = None
+        self.refused = False
+        self.lock = threading.Lock()
+
+    def __call__(self, args: list[Any]) -> tuple:
+        if self.refused:
+            return self.call(args)
+        inputs = list(args)
+        args.clear()
+        with self.lock:
+            self.calls += 1
+            if self.calls == 1 or cards.recorded() is not None:
+                return self.call(inputs)
+            if self.recorded is not None:
+                moved = self.recorded.moved(inputs)
+                if not moved:
+                    return self.recorded.run(inputs)
+                self.moving.update(moved)
+            return self._record(inputs)
+
+    def _record(self, inputs: list[Any]) -> tuple:
+        self.recordings += 1
+        self.recorded = None
+        if self.recordings > RECORDINGS:
+            return self._refuse(f"recorded {RECORDINGS} times, and inputs still move", inputs)
+        try:
+            recorded = Recorded(self.card, self.call, inputs, self.moving)
+        except Refused as why:
+            return self._refuse(str(why), inputs)
+        self.recorded = recorded
+        self.tell("recorded", f"inputs {sorted(self.moving)} are copied" if self.moving else "",
+                  len(recorded.steps))
+        results = recorded._results(inputs)
+        for out, result in zip(recorded.outputs, results):
+            if result is not out and recorded._is_made(out):
+                self.card.copy(result.array, out.array)
+        return results
+
+    def _refuse(self, why: str, inputs: list[Any]) -> tuple:
+        self.refused = True
+        self.tell("skipped", why, 0)
+        return self.call(inputs)
+
+
+def _meets(array: np.ndarray, spans: Sequence[tuple[int, int]]) -> bool:
+    start, size = address(array), flat(array).nbytes
+    return any(start < at + nbytes and at < start + size for at, nbytes in spans)
+
+
+def _like(card: SiliconCard, array: np.ndarray) -> Any:
+    return card.empty(array.shape, array.strides, array.dtype)
+
+
+def _copied(card: SiliconCard, array: Any) -> Any:
+    made = _like(card, array)
+    card.copy(made, array)
+    return made

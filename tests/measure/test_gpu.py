@@ -1,0 +1,52 @@
+"""The rows of `make bench-gpu`: what they compute, how they are judged, and no card."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import labcore as torch
+from labcore.measure import gpu
+from labcore.runtime import driver
+from labcore.tensor import from_numpy
+from labcore.tensor.cuda import install
+
+
+@pytest.mark.parametrize("name", gpu.ROWS)
+def test_a_row_compiled_is_the_row(name):
+    row = gpu.ROWS[name]
+    rng = np.random.default_rng(0)
+    small = [tuple(min(n, 6 + k) if n > 1 else 1 for k, n in enumerate(s)) for s in row.shapes]
+    width = max(s[-1] for s in small)
+    small = [(*s[:-1], width) if s[-1] > 1 else s for s in small]
+    given = [from_numpy(rng.standard_normal(s).astype(np.float32)) for s in small]
+    want = gpu.listed(row.function(torch, *given))
+    found = gpu.listed(torch.compile(lambda *t: row.function(torch, *t))(*given))
+    torch.testing.assert_close(found, want, rtol=1e-4, atol=1e-4)
+
+
+def test_ten_kernels_do_not_fuse():
+    torch.cuda.simulate()
+    with torch.cuda.record() as launches:
+        torch.compile(lambda x: gpu.region(torch, x))(torch.ones(4, 40).cuda())
+    torch.cuda.simulate(False)
+    assert len(launches) >= 2 * gpu.REGION
+
+
+def test_a_row_is_judged_by_both_figures():
+    figures = {"us": 1.0, "of copy": 0.93, "to torch.compile": 0.79, "torch eager us": 2.0,
+               "error": 1e-7}
+    table = lambda more: gpu.table_of({"softmax 16384x4096": {**figures, **more}}, "")
+    cells = lambda **more: [list(column.cells)[0] for column in table(more).columns]
+    assert cells()[-1] == "holds" and cells()[2:6] == ["93%", "92%", "0.79", "0.80"]
+    assert cells(**{"of copy": 0.91})[-1] == "does not hold" == cells(
+        **{"to torch.compile": 0.81})[-1]
+
+
+def test_without_a_card(monkeypatch):
+    install(None, None)
+    monkeypatch.setattr(driver, "why_not", lambda: "there is none")
+    monkeypatch.setattr(torch.cuda, "_silicon", None)
+    with pytest.raises(SystemExit, match="bench-gpu needs a card: there is none"):
+        gpu.main([])
+    assert gpu.chosen(["softmax", "full"])[-1] == "full sum 2^28"
