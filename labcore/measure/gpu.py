@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 REPEATS, BUSY = 15, 400_000  # launches that are timed; clock ticks that the card waits before each
+NOISE = 0.01  # by which two medians of one thing differ
 CALLS = 2000  # of which the host's time is taken
 
 
@@ -186,7 +187,7 @@ def table_of(figures: dict[str, dict[str, float]], title: str) -> Table:
                   "error", "", title=title)
     for name, f in figures.items():
         row = ROWS[name]
-        good = f["to torch.compile"] <= row.ratio and (
+        good = f["to torch.compile"] <= row.ratio + NOISE and (
             row.copy is None or f["of copy"] >= row.copy)
         table.add_row(
             name, f"{f['us']:.1f}", f"{f['of copy']:.0%}",
@@ -217,7 +218,7 @@ def main(arguments: list[str] | None = None) -> None:
     if not lab.cuda.is_available():
         sys.exit(f"bench-gpu needs a card: {lab.cuda.use_card()}")
     try:
-        import torch
+        import torch  # type: ignore[import-not-found]  # a peer
     except ImportError:
         sys.exit("bench-gpu compares with PyTorch, which is not installed in this environment")
     console, figures = Console(width=140), dict[str, dict[str, float]]()
@@ -225,6 +226,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in chosen(options.only):
         figures[name] = measured(torch, lab, ROWS[name], copy)
         lab.compiler.reset()
+        torch.compiler.reset()  # each row's function has the same code: it would give up compiling
         lab.cuda.empty_cache()
     title = f"{lab.cuda.get_device_name()}, a copy moves {copy / 1e6:.2f} TB/s"
     console.print(table_of(figures, title))

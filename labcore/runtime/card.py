@@ -28,6 +28,12 @@ from .driver import CallStep, Driver, KernelStep
 DATA = object.__basicsize__  # where an array object of numpy's has the address of its elements
 _cell = ctypes.c_size_t.from_address
 
+
+def place(array: np.ndarray) -> int:
+    """The address of the first element, in a seventh of the time that numpy takes to say."""
+    return _cell(id(array) + DATA).value
+
+
 Build = Callable[[str, "SiliconCard"], Any]  # a text -> its `Functions`
 
 
@@ -159,8 +165,7 @@ class Kernel:
 
         def run(*arguments: Any) -> None:
             kept: list[CardArray] = []
-            given = [_cell(id(a) + DATA).value if type(a) is CardArray else other(a, kept)
-                     for a in arguments]
+            given = [place(a) if type(a) is CardArray else other(a, kept) for a in arguments]
             launch(*given)
             if listening.on:
                 cards.note(cards.Launched(name, grid, block),

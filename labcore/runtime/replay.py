@@ -23,16 +23,19 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor.storage import address, flat
+from ..tensor.storage import flat
 from ..tensor.tensor import wrap
 from . import cards
 from .allocator import Pool
-from .card import SiliconCard
+from .card import SiliconCard, place
 from .driver import CallStep, KernelStep, Step
 
 Call = Callable[[list[Any]], tuple]
 Tell = Callable[[str, str, int], None]  # (outcome, reason, steps)
 RECORDINGS = 8  # of one graph, before it is given up
+
+
+GIVEN, CONSTANT, MADE = range(3)  # an input; always the same; new at each call
 
 
 class Refused(Exception):
@@ -62,6 +65,9 @@ class Recorded:
             self.steps.append(step)
         self.sources = [self._source(out, given) for out in self.outputs]
         self._find_places(given)
+        self._find_kinds()
+        self.asked = [(k, k >= len(given), k - len(given) if k >= len(given) else k)
+                      for k, found in enumerate(self.places) if found]
         self.replay = card.driver.replay(self.steps)
 
     def _source(self, out: Any, given: Sequence[Any]) -> Any:
@@ -70,7 +76,7 @@ class Recorded:
 
     def _find_places(self, given: Sequence[Any]) -> None:
         made = [out for out, source in zip(self.outputs, self.sources) if source is None]
-        starts = [address(t.array) for t in given]
+        starts = [place(t.array) for t in given]
         if len({a for a, t in zip(starts, given) if t.array.size}) != sum(
             bool(t.array.size) for t in given
         ):
@@ -82,13 +88,13 @@ class Recorded:
         }
         self.left = {id(out) for out in made
                      if any(_meets(out.array, [s.writes, *s.reads]) for s in calls)}
-        self.current = [*starts, *(address(out.array) for out in self.outputs)]
+        self.current = [*starts, *(place(out.array) for out in self.outputs)]
         self.places: list[list[tuple[int, int]]] = [[] for _ in self.current]
         wanted = {a: k for k, a in enumerate(starts)
                   if given[k].array.size and k not in self.still and k not in self.baked}
         for k, out in enumerate(self.outputs):
             if self.sources[k] is None and id(out) not in self.left:
-                wanted.setdefault(address(out.array), len(given) + k)
+                wanted.setdefault(place(out.array), len(given) + k)
         for number, step in enumerate(self.steps):
             if isinstance(step, KernelStep):
                 step.arguments = list(step.arguments)
@@ -100,33 +106,47 @@ class Recorded:
 
     def moved(self, inputs: Sequence[Any]) -> list[int]:
         """Inputs that a library would look for in the wrong place."""
-        return [k for k, place in self.baked.items() if address(inputs[k].array) != place]
+        return [k for k, kept in self.baked.items() if place(inputs[k].array) != kept]
 
     def run(self, inputs: Sequence[Any]) -> tuple:
         for k, copy in self.still.items():
             self.card.copy(copy, inputs[k].array)
         results = self._results(inputs)
         changed: set[int] = set()
-        arrays = [t.array for t in inputs] + [t.array for t in results]
-        for k, array in enumerate(arrays):
-            if self.places[k] and (now := address(array)) != self.current[k]:
-                self.current[k] = now
-                for number, at in self.places[k]:
-                    self.steps[number].arguments[at] = now  # type: ignore[union-attr]
-                    changed.add(number)
-        for number in changed:
-            self.replay.set(number, self.steps[number].arguments)  # type: ignore[union-attr]
+        current = self.current
+        for k, source, number in self.asked:
+            now = place((results if source else inputs)[number].array)
+            if now != current[k]:
+                current[k] = now
+                for step, at in self.places[k]:
+                    self.steps[step].arguments[at] = now  # type: ignore[union-attr]
+                    changed.add(step)
+        for step in changed:
+            self.replay.set(step, self.steps[step].arguments)  # type: ignore[union-attr]
         self.replay.launch()
-        return self.taken(results)
+        return self.taken(results) if self.left else results
 
     def _results(self, inputs: Sequence[Any]) -> tuple:
         """A tensor for each output: an input, what is always the same, or new memory."""
-        new: dict[int, Any] = {}
-        for out, source in zip(self.outputs, self.sources):
-            if source is None and id(out) not in new:
-                new[id(out)] = wrap(_like(self.card, out.array)) if self._is_made(out) else out
-        return tuple([new[id(out)] if source is None else inputs[source]
-                      for out, source in zip(self.outputs, self.sources)])
+        new = [wrap(self.card.empty(*layout)) for layout in self.layouts]
+        return tuple([new[where] if kind == MADE else inputs[where] if kind == GIVEN else
+                      self.outputs[where] for kind, where in self.kinds])
+
+    def _find_kinds(self) -> None:
+        """What each output is, and the layouts of those that are new each time."""
+        self.kinds: list[tuple[int, int]] = []
+        self.layouts: list[tuple] = []
+        known: dict[int, int] = {}
+        for k, (out, source) in enumerate(zip(self.outputs, self.sources)):
+            if source is not None:
+                self.kinds.append((GIVEN, source))
+            elif not self._is_made(out):
+                self.kinds.append((CONSTANT, k))
+            else:
+                if id(out) not in known:
+                    known[id(out)] = len(self.layouts)
+                    self.layouts.append((out.array.shape, out.array.strides, out.array.dtype))
+                self.kinds.append((MADE, known[id(out)]))
 
     def _is_made(self, out: Any) -> bool:
         base: Any = out.array
@@ -194,7 +214,7 @@ class Replaying:
 
 
 def _meets(array: np.ndarray, spans: Sequence[tuple[int, int]]) -> bool:
-    start, size = address(array), flat(array).nbytes
+    start, size = place(array), flat(array).nbytes
     return any(start < at + nbytes and at < start + size for at, nbytes in spans)
 
 

@@ -154,6 +154,11 @@ class GridPrinter(CpuPrinter):
     is_first = "tid == 0"
 
     @property
+    def resident(self) -> int:
+        """See `GridKernel`."""
+        return 1
+
+    @property
     def wait(self) -> str:
         return "cuda.syncthreads()" if self.form.threads > WARP else "cuda.syncwarp()"
 
@@ -244,7 +249,7 @@ class GridPrinter(CpuPrinter):
         made = self.kernel(name, lines)
         return GridKernel(made.name, made.source, made.parameters, made.notes, grid=grid,
                           block=block, form=self.form.name, reason=self.form.reason,
-                          resident=self.form.resident)
+                          resident=self.resident)
 
 
 def _words(text: str) -> list[str]:

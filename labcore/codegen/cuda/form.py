@@ -41,15 +41,13 @@ SHORT = 256  # numbers that a thread adds up in float32; more in float64
 @dataclass(frozen=True)
 class Form:
     """`threads` of a block along the row; `shares`: blocks that leave partial results; `short`:
-    no thread adds up more than `SHORT` numbers; `resident`: blocks that a multiprocessor is to have
-    registers for."""
+    no thread adds up more than `SHORT` numbers."""
 
     name: str
     reason: str
     threads: int = THREADS
     shares: int = 1
     short: bool = False
-    resident: int = 1
 
 
 def choose(nest: Nest) -> Form:
@@ -110,6 +108,8 @@ def _rows(nest: Nest) -> Form:
     if columns <= NARROW:
         return Form("thread a row", f"a row of {columns} would leave most of a warp idle")
     threads = row_threads(columns)
+    if threads == 1024 and columns <= 2 * PER_THREAD * 512:
+        threads = 512  # two blocks at a time: one computes while the other waits for memory
     what = "a warp" if threads == 32 else f"{threads} threads"
     return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
                 short=True)
@@ -132,8 +132,7 @@ def _walked(nest: Nest) -> Form:
     threads = max(row_threads(columns, PER_THREAD // 2), 128)
     return Form("rows, columns", f"{shares} blocks walk over the rows; partial sums of columns "
                 "stay in registers", threads, shares,
-                short=rows is not None and rows <= shares * SHORT,
-                resident=2 if threads <= 512 else 1)
+                short=rows is not None and rows <= shares * SHORT)
 
 
 def _columns(nest: Nest) -> Form:

@@ -8,6 +8,8 @@
 
 from __future__ import annotations
 
+import re
+
 from ... import dtypes
 from ...fusion.handlers import Name
 from ...fusion.ir import Expr
@@ -22,6 +24,9 @@ from .form import Form, rows_a_batch
 from .kernel import GridKernel, ceil_div
 
 ROWS_A_BLOCK = 4  # where one warp is enough for a row
+# A multiprocessor is four parts with registers of their own, and takes 32 blocks.
+PARTS, REGISTERS, BLOCKS = 4, 16384, 32
+OTHERS = 24  # registers of a thread beside the elements that it holds
 
 
 class RowsPrinter(GridPrinter):
@@ -57,6 +62,18 @@ class RowsPrinter(GridPrinter):
         whole = self.rows_a_block == 1 and self.nest.rows.const != 0
         condition = "" if whole else f"row < {self.spell_offset(self.nest.rows)}"
         return [(f"row = {block}", ""), *guarded(condition, [*variables, *inside])]
+
+    @property
+    def resident(self) -> int:
+        """Blocks that find room for what their threads hold, and little more. Left to itself, the
+        compiler takes some registers more, and the blocks that would hide each other's waiting for
+        memory are one fewer."""
+        if not self.own:
+            return 1
+        held = OTHERS + sum(_words_of(text) for text in self.declared.values())
+        registers = -(-held // 8) * 8
+        warps = self.form.threads * self.rows_a_block // WARP
+        return max(1, min(BLOCKS, PARTS * (REGISTERS // (WARP * registers)) // warps))
 
     # ---- one pass ----
 
@@ -180,3 +197,9 @@ class RowsPrinter(GridPrinter):
                        f"{self._column_cell(buffer, at, kind)}", note)]
         return self._held(lines)
 
+
+
+def _words_of(declaration: str) -> int:
+    """Registers of 32 bits that a thread's own array takes."""
+    found = re.fullmatch(r"\w+ = cuda\.local\.array\((\d+), \w+?(64)?(?:32|8)?\)", declaration)
+    return int(found[1]) * (2 if found[2] else 1) if found else 0
