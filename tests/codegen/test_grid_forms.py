@@ -232,4 +232,5 @@ def test_the_program_reads_like_the_cpu_s():
     assert "@device\ndef block_sum(v, slots, warps, start):" in text
     assert "from labcore.tensor.cuda import empty_strided" in text
     assert "[8, 64](x.array, div.array)" in text
-    assert text.index("def warp_sum") < text.index("def block_sum") < text.index("@resident(24)\ndef ")
+    kernel = text.index("@resident(24)\ndef ")
+    assert text.index("def warp_sum") < text.index("def block_sum") < kernel

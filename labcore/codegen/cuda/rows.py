@@ -26,7 +26,7 @@ from .kernel import GridKernel, ceil_div
 ROWS_A_BLOCK = 4  # where one warp is enough for a row
 # A multiprocessor is four parts with registers of their own, and takes 32 blocks.
 PARTS, REGISTERS, BLOCKS = 4, 16384, 32
-OTHERS = 24  # registers of a thread beside the elements that it holds
+OTHERS = 24  # registers of a thread beside the elements that it holds; doubles take two each
 
 
 class RowsPrinter(GridPrinter):
@@ -70,7 +70,8 @@ class RowsPrinter(GridPrinter):
         memory are one fewer."""
         if not self.own:
             return 1
-        held = OTHERS + sum(_words_of(text) for text in self.declared.values())
+        own = [words for text in self.declared.values() for words in _words_of(text)]
+        held = OTHERS * max((each for _, each in own), default=1) + sum(n * e for n, e in own)
         registers = -(-held // 8) * 8
         warps = self.form.threads * self.rows_a_block // WARP
         return max(1, min(BLOCKS, PARTS * (REGISTERS // (WARP * registers)) // warps))
@@ -199,7 +200,7 @@ class RowsPrinter(GridPrinter):
 
 
 
-def _words_of(declaration: str) -> int:
-    """Registers of 32 bits that a thread's own array takes."""
+def _words_of(declaration: str) -> list[tuple[int, int]]:
+    """(elements, registers of 32 bits for each) of a thread's own array; none of a shared one."""
     found = re.fullmatch(r"\w+ = cuda\.local\.array\((\d+), \w+?(64)?(?:32|8)?\)", declaration)
-    return int(found[1]) * (2 if found[2] else 1) if found else 0
+    return [(int(found[1]), 2 if found[2] else 1)] if found else []
