@@ -78,6 +78,7 @@ class SiliconCard:
     def __post_init__(self) -> None:
         self.name = self.driver.name
         self.allocator = Allocator(self.driver)
+        self.kept: dict[Any, Any] = {}
 
     # ---- memory ----
 

@@ -74,9 +74,11 @@ class SimulatedArray(DeviceArray):
 
 
 class Card(Protocol):
-    """Where kernels run."""
+    """Where kernels run. `kept`: what was compiled for single operators, which goes with the card:
+    kernels are in the memory of one, and the next may get its `id`."""
 
     name: str
+    kept: dict[Any, Any]
 
     def empty(self, shape: Sequence[int], steps: Sequence[int], dtype: np.dtype) -> DeviceArray:
         """Uninitialised memory; `steps` are strides in bytes."""

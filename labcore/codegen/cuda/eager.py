@@ -13,7 +13,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -31,12 +30,8 @@ from ...tensor.cuda import card, is_on_card, layout, made_here, to_card, to_host
 from ...tensor.tensor import wrap
 from .program import compile_schedule
 
-KEPT = 512  # programs of one operator
+KEPT = 1024  # programs of one operator
 ON_CARD = FusionOptions(endings=False)
-# By card: a program's kernels are in the memory of one. Another card may get the `id` of one that
-# is gone, so what is kept goes with its card.
-_programs = WeakKeyDictionary[Any, dict[tuple, Callable[[list[Any]], tuple] | None]]()
-_writers = WeakKeyDictionary[Any, dict[tuple, Callable[..., None] | None]]()
 
 
 def carry(op: Op, raw: Sequence[Any]) -> Callable[..., Any]:
@@ -66,7 +61,7 @@ def _view(op: Op, *raw: Any) -> np.ndarray:
 
 
 def _compute(op: Op, *raw: Any) -> np.ndarray:
-    call = _kept(_programs, op, raw, _program)
+    call = _kept(op, raw, _program)
     if call is None:
         return _by_library(op, raw)
     found: np.ndarray = call([wrap(a) for a in _on_card(raw)])[0].array
@@ -137,10 +132,10 @@ def _write(op: Op, target: np.ndarray, *others: Any) -> np.ndarray:
     check_overlap(layout(target), _mapped(others, layout))
     raw = (target, *others)
     shared = any(_shares(target, a) for a in _arrays(others))
-    writer = None if shared else _kept(_writers, op.functional, raw, _writer)
+    writer = None if shared else _kept(op.functional, raw, _writer)
     if writer is None:
         raw = (target, carry(op.functional, raw)(*raw))
-        writer = _kept(_writers, OPS["copy"], raw, _writer)
+        writer = _kept(OPS["copy"], raw, _writer)
         assert writer is not None, f"a copy into {target.shape}, {target.strides} is no one kernel"
     writer(target, _on_card(raw))
     return target
@@ -188,12 +183,9 @@ def _places(program: Program) -> dict[str, int]:
 # ---- values with arrays in them ------------------------------------------------------------------
 
 
-def _kept(
-    kept: WeakKeyDictionary, op: Op, raw: Sequence[Any], make: Callable[..., Any]
-) -> Any:
+def _kept(op: Op, raw: Sequence[Any], make: Callable[..., Any]) -> Any:
     """What was made for this operator, on operands like these, on this card."""
-    known = kept.setdefault(card(), {})
-    key = (op, _key(raw))
+    known, key = card().kept, (make, op, _key(raw))
     if key not in known:
         if len(known) >= KEPT:
             known.clear()

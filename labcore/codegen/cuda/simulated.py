@@ -61,6 +61,9 @@ class GridFunctions:
 class SimulatedCard:
     name = "the grid simulator"
 
+    def __init__(self) -> None:
+        self.kept: dict[Any, Any] = {}
+
     def empty(self, shape: Sequence[int], steps: Sequence[int], dtype: np.dtype) -> SimulatedArray:
         size = dtype.itemsize
         span = 1 + sum((n - 1) * s // size for n, s in zip(shape, steps)) if all(shape) else 0
