@@ -69,11 +69,15 @@ class _MethodDef(ctypes.Structure):
 class Code:
     """One loaded object file: freed, code and all, when no launcher refers to it any more."""
 
-    def __init__(self, object_file: bytes) -> None:
+    def __init__(self, object_file: bytes, externals: list[str]) -> None:
         binding, target = _llvm()
         # An engine wants a module to start from; everything real is in the object file.
         machine = target.create_target_machine(opt=3, jit=True)
         self._engine = binding.create_mcjit_compiler(binding.parse_assembly(""), machine)
+        # Only now: LLVM knows no function of the process before it has made its first engine.
+        missing = [name for name in externals if not binding.address_of_symbol(name)]
+        if missing:
+            raise LoadError(f"this process has no function {', '.join(missing)}")
         self._engine.add_object_file(binding.ObjectFileRef.from_data(object_file))
         self._engine.finalize_object()
         self._set(ARRAY_TYPE, id(numpy.ndarray))
@@ -113,11 +117,7 @@ def load(object_file: bytes, kernels: list[str], externals: list[str]) -> dict[s
     when one is missing, rather than letting LLVM end the process.
     """
     with _lock:
-        binding, _ = _llvm()
-        missing = [name for name in externals if not binding.address_of_symbol(name)]
-        if missing:
-            raise LoadError(f"this process has no function {', '.join(missing)}")
-        code = Code(object_file)
+        code = Code(object_file, externals)
         return {name: code.launcher(name) for name in kernels}
 
 

@@ -38,6 +38,11 @@ def chain(x: Any, bias: Any) -> Any:
     return ops.mul(ops.relu(ops.add(x, bias)), 2.0)
 
 
+def arch(x: Any, bias: Any) -> Any:
+    """Its kernel calls a function of the C library."""
+    return ops.sinh(ops.add(x, bias))
+
+
 def meta(
     *shape: int, dtype: dtypes.dtype = dtypes.float32, stride: tuple[int, ...] | None = None
 ) -> TensorMeta:

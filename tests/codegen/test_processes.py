@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from labcore.codegen import cache, compile_graph
 
 from .graphs import chain, meta, traced
@@ -18,17 +20,18 @@ CHILD = """
 import json, sys
 from labcore import trace
 from labcore.codegen import compile_graph
-from tests.codegen.graphs import chain, filled, meta, traced
+from tests.codegen import graphs
+from tests.codegen.graphs import filled, meta, traced
 
-def main():
+def main(function):
     with trace.record() as events:
-        call = compile_graph(traced(chain, meta(4), meta(4)), "inference")
+        call = compile_graph(traced(function, meta(4), meta(4)), "inference")
     x, bias = filled(meta(4), 0), filled(meta(4), 1)
-    right = bool((call([x, bias])[0].array == chain(x, bias).array).all())
+    right = bool((call([x, bias])[0].array == function(x, bias).array).all())
     (disk,) = events.of(trace.DiskCache)
     print(json.dumps({"outcome": disk.outcome, "right": right, "modules": sorted(sys.modules)}))
 
-main()
+main(getattr(graphs, sys.argv[1]))
 """
 
 
@@ -37,7 +40,7 @@ def start(*command: str) -> subprocess.Popen:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     env.pop("PYTHONDONTWRITEBYTECODE", None)
     return subprocess.Popen(
-        [sys.executable, *(command or ("-c", CHILD))],
+        [sys.executable, *(command or ("-c", CHILD, "chain"))],
         cwd=ROOT,
         text=True,
         env=env,
@@ -52,13 +55,15 @@ def answer(child: subprocess.Popen) -> str:
     return out
 
 
-def test_a_second_process_needs_no_numba():
-    first = json.loads(answer(start()))
-    second = json.loads(answer(start()))
+@pytest.mark.parametrize("function", ["chain", "arch"])
+def test_a_second_process_needs_no_numba(function, cache_folder):
+    first, second = (json.loads(answer(start("-c", CHILD, function))) for _ in range(2))
     assert (first["outcome"], first["right"]) == ("miss", True)
     assert (second["outcome"], second["right"]) == ("hit", True)
     assert "numba" in first["modules"]
     assert "numba" not in second["modules"] and "llvmlite.binding" in second["modules"]
+    (manifest,) = cache_folder.glob("*/manifest.json")
+    assert bool(json.loads(manifest.read_text())["externals"]) == (function == "arch")
 
 
 def test_several_processes_compile_the_same_at_once(cache_folder):
