@@ -14,12 +14,12 @@ import os
 import time
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from .. import devices, trace
 from ..fusion import FusionOptions, Schedule, fuse_graph
-from ..fusion.options import DEFAULT
+from ..fusion.options import DEFAULT, for_card
 from ..fusion.report import report_memory
 from ..graph import Graph, GraphModule, TensorMeta
 from . import cache as cache
@@ -83,9 +83,7 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
 
 def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:
     """What the loop compiler is told for the device of a graph. Raises RuntimeError for several."""
-    if _is_on_card(graph):  # its blocks end when they like: none of them knows of the last row
-        return replace(options, endings=False)
-    return options
+    return for_card(options) if _is_on_card(graph) else options
 
 
 def _is_on_card(graph: Graph) -> bool:

@@ -6,7 +6,7 @@ Inductor has such limits as `torch._inductor.config`, for the process (`max_fusi
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -47,3 +47,13 @@ class FusionOptions:
 
 
 DEFAULT = FusionOptions()
+
+
+def for_card(options: FusionOptions) -> FusionOptions:
+    """The same, as a card can do it. Its blocks end when they like: none of them knows of the last
+    row. A row lies in registers, where a second pass reads no memory: sums in float64 about a pivot
+    took layer norm 1.2 to 1.3 times as long on an H200."""
+    return replace(options, endings=False, one_pass=False)
+
+
+ON_CARD = for_card(DEFAULT)

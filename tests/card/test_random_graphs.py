@@ -8,8 +8,9 @@ import pytest
 
 from labcore.codegen.cuda import form
 from labcore.fusion import lower, schedule
+from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
-from tests.codegen.grid import ON_CARD, on_card, on_grid
+from tests.codegen.grid import on_card, on_grid
 from tests.codegen.test_grid_random import SIZES
 from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager
 
@@ -30,7 +31,7 @@ def test_a_random_graph_equals_eager_mode(sizes, seed, monkeypatch):
     inputs = arrays_for(graph, rng)
     with np.errstate(all="ignore"):
         want = eager(graph, inputs)
-    plan = schedule(verify_program(lower(on_card(graph), bool(rng.integers(2)))),
+    plan = schedule(verify_program(lower(on_card(graph), bool(rng.integers(2)), ON_CARD)),
                     priority=lambda *_: rng.random(), options=ON_CARD)
     for name, value in sizes.items():
         monkeypatch.setattr(form, name, value)

@@ -10,15 +10,14 @@ import numpy as np
 
 from labcore import cuda, devices
 from labcore.codegen.cuda.program import compile_schedule
-from labcore.fusion import FusionOptions, Schedule, lower, schedule
+from labcore.fusion import Schedule, lower, schedule
+from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, TensorMeta
 from labcore.tensor import Tensor
 from labcore.tensor.cuda import to_card, to_host
 from labcore.tensor.tensor import wrap
 from tests.fusion.graphs import arrays_for, assert_same, eager, graph_of
-
-ON_CARD = FusionOptions(endings=False)
 
 
 def on_card(graph: Graph) -> Graph:
@@ -30,7 +29,7 @@ def on_card(graph: Graph) -> Graph:
 
 
 def fused(graph: Graph) -> Schedule:
-    return schedule(verify_program(lower(on_card(graph))), options=ON_CARD)
+    return schedule(verify_program(lower(on_card(graph), options=ON_CARD)), options=ON_CARD)
 
 
 def on_grid(plan: Schedule, inputs: Sequence[np.ndarray]) -> tuple[list[Any], Any]:

@@ -8,10 +8,11 @@ from hypothesis import given, settings, strategies as st
 
 from labcore.codegen.cuda import form
 from labcore.fusion import lower, schedule
+from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
 from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager
 
-from .grid import ON_CARD, on_card, on_grid
+from .grid import on_card, on_grid
 
 pytestmark = pytest.mark.usefixtures("card")
 FEW = max(15, settings.default.max_examples // 3)
@@ -33,7 +34,7 @@ def test_a_random_graph_equals_eager_mode(sizes, seed, inlined):
     inputs = arrays_for(graph, rng)
     with np.errstate(all="ignore"):
         want = eager(graph, inputs)
-    plan = schedule(verify_program(lower(on_card(graph), inlined)),
+    plan = schedule(verify_program(lower(on_card(graph), inlined, ON_CARD)),
                     priority=lambda *_: rng.random(), options=ON_CARD)
     with pytest.MonkeyPatch.context() as patch:
         for name, value in sizes.items():
@@ -49,7 +50,7 @@ def test_the_same_bits_twice(seed):
     rng = np.random.default_rng(seed)
     graph = RandomGraph(rng, 8).graph
     inputs = arrays_for(graph, rng)
-    plan = schedule(verify_program(lower(on_card(graph))), options=ON_CARD)
+    plan = schedule(verify_program(lower(on_card(graph), options=ON_CARD)), options=ON_CARD)
     runs = []
     for _ in range(2):
         found, call = on_grid(plan, inputs)

@@ -18,7 +18,8 @@ import numpy as np
 
 from ... import ops
 from ...autodiff.passes import lower_operators
-from ...fusion import FusionOptions, lower, schedule
+from ...fusion import lower, schedule
+from ...fusion.options import ON_CARD
 from ...fusion.program import Program
 from ...graph import Graph, TensorMeta
 from ...ops.arrays import meta_of
@@ -31,7 +32,6 @@ from ...tensor.tensor import wrap
 from .program import compile_schedule
 
 KEPT = 1024  # programs of one operator
-ON_CARD = FusionOptions(endings=False)
 
 
 def carry(op: Op, raw: Sequence[Any]) -> Callable[..., Any]:
@@ -93,7 +93,7 @@ def _program(op: Op, raw: Sequence[Any]) -> Callable[[list[Any]], tuple] | None:
     """The operator as a graph of one, compiled; None when no loops compute it."""
     graph = Graph()
     graph.output((_node(graph, op, raw),))
-    program = lower(lower_operators(graph))
+    program = lower(lower_operators(graph), options=ON_CARD)
     return None if program.externs else compile_schedule(
         schedule(program, options=ON_CARD), {}, "inference", told=False)
 
@@ -155,7 +155,7 @@ def _writer(op: Op, raw: Sequence[Any]) -> Callable[..., None] | None:
     node = _node(graph, op, raw)
     with interpreting(ops.Tracer(graph)):
         graph.output((INTO(graph.placeholders[0], node),))
-    program = lower(lower_operators(graph))
+    program = lower(lower_operators(graph), options=ON_CARD)
     if len(program.steps) != 1 or program.externs:
         return None
     call = compile_schedule(schedule(program, options=ON_CARD), {}, "inference", told=False)
