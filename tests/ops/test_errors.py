@@ -129,3 +129,15 @@ def test_a_programs_own_operator_may_have_a_tensor_by_such_a_name():
     scale = torch.tensor(3.0, requires_grad=True)
     torch.compile(lambda x: scaled_by(x, scale), backend="aot_eager")(torch.ones(2)).sum().backward()
     assert scale.grad.item() == 2
+
+
+def test_a_graph_says_an_operator_as_the_program_does():
+    """Without the numbers that it left out."""
+    told = []
+
+    def backend(gm, inputs):
+        told.extend((node.args[1:], node.kwargs) for node in gm.graph.calls)
+        return gm.forward
+
+    torch.compile(lambda x: torch.add(x + 1, 2, alpha=3), backend=backend)(torch.ones(2))
+    assert told == [((1,), {}), ((2,), {"alpha": 3})]
