@@ -190,7 +190,8 @@ def must_precede(a: Node, b: Node) -> str | None:
 
 @dataclass(eq=False)
 class Group:
-    """Nodes that share one nest, in program order. `inner` None: no split chosen yet."""
+    """Nodes that share one nest, in program order, which `first` and `last` are the ends of in the
+    program's numbering. `inner` None: no split chosen yet."""
 
     nodes: list[Node]
     outer: Sizes = ()
@@ -198,6 +199,7 @@ class Group:
     parts: dict[Node, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.first, self.last = self.nodes[0].order, self.nodes[-1].order
         if not self.parts and self.extern is None:
             found = parts_in(self.nodes, self.outer, self.inner)
             assert found is not None, f"{self.names} do not fit into one nest"

@@ -86,7 +86,7 @@ class Buffer:
     def numel(self) -> Expr:
         return product(self.shape)
 
-    @property
+    @cached_property
     def span(self) -> Expr:
         """How many elements of the storage it reaches over: numel, if there are no gaps."""
         if any(s.const == 0 for s in self.shape):

@@ -11,6 +11,7 @@ Inductor works the same way; it looks at 64 readers of a buffer on either side.
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -29,6 +30,7 @@ from .verdicts import Pair, Users, Verdict, judge_pair, node_between, vanishing
 
 NEIGHBOURS = 8  # how many users of a buffer, on either side, a group is tried with
 Priority = Callable[[int, int], Any]
+Offer = tuple[Any, int, Group, Group]  # how early the pair's turn comes, and when it was offered
 
 
 def most_saved(nbytes: int, distance: int) -> tuple[int, int]:
@@ -108,8 +110,12 @@ class Trial:
 
 
 class Fusing:
-    """`sharing` has the groups that use each buffer, in program order; `waiting` the pairs whose
-    turn is still to come, and `tried` those that have been judged, in that order."""
+    """`sharing` has the groups that use each buffer, in program order, and the numbers of the nodes
+    where they stand there, which are a group's `places`; `waiting` has the pairs whose turn is
+    still to come, and `tried` those that have been judged, in that order.
+
+    A group's pairs stand behind its best one, the only one in `waiting`, and go when it goes: most
+    do, as a group that grows is offered to the same neighbours every time."""
 
     def __init__(
         self, groups: list[Group], earlier: Earlier, users: Users, priority: Priority,
@@ -120,50 +126,63 @@ class Fusing:
         nodes = [node for group in groups for node in group.nodes]
         self.holding = Holding(nodes, users, self.order, options)
         self.groups = dict.fromkeys(groups)
-        self.waiting: list[tuple[Any, int, Group, Group]] = []
+        self.waiting: list[tuple[Offer, Group, list[Offer]]] = []
         self.turn = count()
         self.tried: list[Trial] = []
-        self.sharing: dict[str, list[Group]] = {}
+        self.places = {group: dict.fromkeys(group.touched, group.first) for group in groups}
+        self.sharing: dict[str, tuple[list[int], list[Group]]] = {}
         for group in groups:
             for buffer in group.touched:
-                self.sharing.setdefault(buffer, []).append(group)
+                numbers, sharing = self.sharing.setdefault(buffer, ([], []))
+                numbers.append(group.first)
+                sharing.append(group)
 
     def run(self) -> list[Group]:
         """The groups that remain."""
         for group in self.groups:
-            self._offer(group, [g for g in self._neighbours(group) if _first(g) > _first(group)])
+            self._offer(group, [g for g in self._neighbours(group) if g.first > group.first])
         while self.waiting:
-            *_, a, b = heapq.heappop(self.waiting)
-            if a not in self.groups or b not in self.groups:
-                continue
-            pair = Pair(a, b, self.users, self.options)
-            verdict = judge_pair(pair)
-            if verdict.ok:
-                verdict = node_between(a, b, self.order) or self.holding.more(a, b) or verdict
-            fused = pair.merged if verdict.ok else None
-            self.tried.append(Trial(a, b, verdict, fused))
-            if fused is not None:
-                self._replace(a, b, fused)
-                self._offer(fused, self._neighbours(fused))
+            (*_, a, b), group, later = heapq.heappop(self.waiting)
+            if a in self.groups and b in self.groups:
+                self._try(a, b)
+            self._wait(group, later)
         return list(self.groups)
+
+    def _try(self, a: Group, b: Group) -> None:
+        pair = Pair(a, b, self.users, self.options)
+        verdict = judge_pair(pair)
+        if verdict.ok:
+            verdict = node_between(a, b, self.order) or self.holding.more(a, b) or verdict
+        fused = pair.merged if verdict.ok else None
+        self.tried.append(Trial(a, b, verdict, fused))
+        if fused is not None:
+            self._replace(a, b, fused)
+            self._offer(fused, self._neighbours(fused))
 
     def _neighbours(self, group: Group) -> list[Group]:
         """The groups nearest to it among those that use a buffer that it uses."""
         found: dict[Group, None] = {}
         for buffer in group.touched:
-            sharing = self.sharing[buffer]
+            numbers, sharing = self.sharing[buffer]
             if len(sharing) > 1:
-                here = sharing.index(group)
+                here = bisect_left(numbers, self.places[group][buffer])
                 found.update(dict.fromkeys(sharing[max(here - NEIGHBOURS, 0):here]))
                 found.update(dict.fromkeys(sharing[here + 1:here + 1 + NEIGHBOURS]))
         return list(found)
 
     def _offer(self, group: Group, others: list[Group]) -> None:
+        offers = []
         for other in others:
-            a, b = (group, other) if _first(group) < _first(other) else (other, group)
-            gone = vanishing(a, b, self.users)
-            rank = self.priority(sum(access.size for access in gone), _distance(a, b))
-            heapq.heappush(self.waiting, (rank, next(self.turn), a, b))
+            a, b = (group, other) if group.first < other.first else (other, group)
+            saved = sum([access.size for access in vanishing(a, b, self.users)])
+            offers.append((self.priority(saved, _distance(a, b)), next(self.turn), a, b))
+        offers.sort(reverse=True)
+        self._wait(group, offers)
+
+    def _wait(self, group: Group, offers: list[Offer]) -> None:
+        """The last of its offers is its best."""
+        if offers and group in self.groups:
+            heapq.heappush(self.waiting, (offers.pop(), group, offers))
 
     def _replace(self, a: Group, b: Group, fused: Group) -> None:
         """`fused` takes the place of `a`, which came first."""
@@ -171,25 +190,21 @@ class Fusing:
         for group in (a, b):
             del self.groups[group]
         self.groups[fused] = None
-        of_a, of_b = a.touched, b.touched
-        for buffer in of_a:
-            sharing = self.sharing[buffer]
-            sharing[sharing.index(a)] = fused
-        for buffer in of_b:
-            sharing = self.sharing[buffer]
+        of_a, of_b = self.places.pop(a), self.places.pop(b)
+        self.places[fused] = of_b | of_a
+        for buffer, place in of_b.items():
             if buffer in of_a:
-                sharing.remove(b)
-            else:
-                sharing[sharing.index(b)] = fused
-
-
-def _first(group: Group) -> int:
-    return group.nodes[0].order
+                numbers, sharing = self.sharing[buffer]
+                here = bisect_left(numbers, place)
+                del numbers[here], sharing[here]
+        for buffer, place in self.places[fused].items():
+            numbers, sharing = self.sharing[buffer]
+            sharing[bisect_left(numbers, place)] = fused
 
 
 def _distance(a: Group, b: Group) -> int:
     """How far apart the two reach in the program."""
-    return max(b.nodes[-1].order - a.nodes[0].order, a.nodes[-1].order - b.nodes[0].order)
+    return max(b.last - a.first, a.last - b.first)
 
 
 def step_of(group: Group, buffers: dict[str, Buffer], users: Users) -> Nest | Extern:

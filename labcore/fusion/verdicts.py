@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 
 from .deps import Access, Group, Node, must_precede, show_sizes, show_space, unify
 from .ir import Expr, product
@@ -50,7 +51,10 @@ class Verdict:
 def vanishing(a: Group, b: Group, users: Users) -> list[Access]:
     """The accesses that no longer happen when the two share a nest: loads of what the other makes,
     stores of what nobody else reads, and loads that both make."""
-    gone = [access for access in a.reads & b.reads
+    both = a.reads & b.reads
+    if a.made.keys().isdisjoint(b.readers.keys()) and b.made.keys().isdisjoint(a.readers.keys()):
+        return list(both)
+    gone = [access for access in both
             if access.buffer not in a.made and access.buffer not in b.made]
     for x, y in ((a, b), (b, a)):
         handed = x.made.keys() & y.readers.keys()
@@ -80,7 +84,7 @@ class Pair:
 
     @cached_property
     def nodes(self) -> list[Node]:
-        return sorted(self.a.nodes + self.b.nodes, key=lambda n: n.order)
+        return sorted(self.a.nodes + self.b.nodes, key=attrgetter("order"))
 
     @cached_property
     def merged(self) -> Group:
@@ -171,11 +175,12 @@ def extern_operator(pair: Pair) -> Verdict | None:
 
 
 def too_many_nodes(pair: Pair) -> Verdict | None:
-    if len(pair.nodes) <= pair.options.max_nodes:
+    count = len(pair.a.nodes) + len(pair.b.nodes)
+    if count <= pair.options.max_nodes:
         return None
     return pair.no(
         "too many nodes",
-        f"together they are {len(pair.nodes)}, the limit is {pair.options.max_nodes}.",
+        f"together they are {count}, the limit is {pair.options.max_nodes}.",
         "the limit max_nodes were larger",
     )
 
