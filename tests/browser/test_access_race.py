@@ -57,3 +57,28 @@ def test_reductions_are_raced_access_by_access(open_cells: Open, name: str, moti
     race.expect_counters(separate, fused)
     race.press("ArrowLeft")
     assert race.counters()[0] == separate - 1
+
+
+OUTSIDE = """lanes => lanes.flatMap(svg => {
+  const frame = svg.getBoundingClientRect();
+  const names = [...svg.querySelectorAll(".ar-buf")].map(e => e.getBoundingClientRect().right);
+  return [...svg.querySelectorAll(".ar-never")].filter(note => {
+    const box = note.getBoundingClientRect();
+    return box.left < Math.max(...names) || box.right > frame.right;
+  }).map(note => note.textContent);
+})"""
+
+
+@pytest.mark.parametrize("width", [760, 1280])
+@pytest.mark.parametrize("motion", ["reduce"])
+def test_words_on_arrays_never_made_stay_in_their_row(
+    open_cells: Open, width: int, motion: str
+) -> None:
+    book = open_cells(CELL.format(text=PROGRAMS["softmax"]))
+    book.run_all()
+    book.page.set_viewport_size({"width": width, "height": 1600})
+    race = book.widget("access_race")
+    race.press("End")
+    race.expect_state("done")
+    expect(race.root.locator(".ar-never").first).to_be_visible()
+    assert race.root.locator("svg:has(.ar-never)").evaluate_all(OUTSIDE) == []

@@ -8,6 +8,7 @@ import { listing, wires } from "./loops.js";
 import { show } from "./ops.js";
 import { formula, registers, runningAt, sizeOf, stateAt, touched } from "./race.js";
 
+const NEVER = { plain: 95, saved: 200 }; // px that the words on an array never made take
 const PILL = { height: 26, gap: 10, narrow: 62, wide: 72, between: 14 };
 const TOP = 22;
 const GAP = 4;
@@ -167,14 +168,19 @@ function drawRow(lane, buffer, n) {
   return kids;
 }
 
-/** An array that this lane never makes: one dashed place, and words where there is room for them. */
+/** An array that this lane never makes: one dashed place, and words in it or beside it, as many as
+ *  there is room for. */
 function drawNever(lane, name, y, width) {
   const { height } = lane.geo;
   const x = lane.cellAt(name, 0).x;
   const place = s("rect", { class: "ar-cell ar-ghost", x, y, width, height, rx: 4 });
-  if (width <= 100) return [place];
-  const note = s("text", { class: "ar-never", x: x + width / 2, y: y + height / 2 + 4 });
-  lane.never.push({ name, note });
+  const right = lane.geo.width - x - width - 8;
+  const beside = width < NEVER.saved && right > width;
+  const room = beside ? right : width;
+  if (room < NEVER.plain) return [place];
+  const at = { x: beside ? x + width + 8 : x + width / 2, y: y + height / 2 + 4 };
+  const note = s("text", { class: "ar-never", "data-beside": beside, ...at });
+  lane.never.push({ name, note, whole: room >= NEVER.saved });
   return [place, note];
 }
 
@@ -217,8 +223,10 @@ function paintHead(lane, { count, done, now }, p, total) {
 /** Rows that this lane never allocates say so; at the end, what that saved. */
 function paintNever(lane, finished) {
   const { words, savedIn } = lane;
-  for (const { name, note } of lane.never)
-    text(note, finished ? words("never_saved", { count: savedIn[name] ?? 0 }) : words("never"));
+  for (const { name, note, whole } of lane.never) {
+    const saved = finished && whole;
+    text(note, saved ? words("never_saved", { count: savedIn[name] ?? 0 }) : words("never"));
+  }
 }
 
 function paintCells(lane, { now, f, marks, cells }, move) {
