@@ -119,9 +119,9 @@ def find(vm: Interpreter, owner: Instance, name: str) -> Found:
     except WouldRaise as missing:
         if fallback is None or not isinstance(missing.error, AttributeError):
             raise
-        return Call(_method(vm, owner, "__getattr__", fallback), [Constant(name)])
+        return Call(method_of(vm, owner, "__getattr__", fallback), [Constant(name)])
     if isinstance(found, Call) and fallback is not None:  # its AttributeError asks, too
-        found.otherwise = Call(_method(vm, owner, "__getattr__", fallback), [Constant(name)])
+        found.otherwise = Call(method_of(vm, owner, "__getattr__", fallback), [Constant(name)])
     return found
 
 
@@ -144,10 +144,10 @@ def special(vm: Interpreter, owner: Instance, name: str) -> Variable | None:
     """The method that an instruction calls: the class's, whatever the instance has. None: it has
     none. Raises Break where calling it is more than that."""
     entry = vm.classes.entry(owner.cls, name)
-    return None if entry is None else _method(vm, owner, name, entry)
+    return None if entry is None else method_of(vm, owner, name, entry)
 
 
-def _method(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Variable:
+def method_of(vm: Interpreter, owner: Instance, name: str, entry: Entry) -> Variable:
     method = bound(vm, owner, name, entry)
     if isinstance(method, Call):
         raise Break("attribute", name=name, what=f"a {owner.cls.__name__} object")

@@ -9,6 +9,7 @@ Left out: `out=`, `layout=`, `pin_memory=`, `memory_format=`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any
@@ -294,7 +295,7 @@ def checked_size(name: str, size: tuple) -> tuple[int, ...]:
                 f"{name}(): argument 'size' (position {place + 1}) must be tuple of ints, not "
                 f"{type(n).__name__}"
             )
-    shape = tuple(n if isinstance(n, SymInt) else n.__index__() for n in shape)
+    shape = tuple(n if isinstance(n, SymInt) else operator.index(n) for n in shape)
     if any(n < 0 for n in shape):
         raise RuntimeError(f"{name}: Dimension size must be non-negative.")
     return shape

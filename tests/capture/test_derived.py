@@ -3,6 +3,8 @@ methods of their own, changed, iterated, compared, returned."""
 
 from __future__ import annotations
 
+import enum
+import operator
 from collections import Counter
 from dataclasses import dataclass
 
@@ -572,3 +574,31 @@ def test_a_dict_of_an_object(cls):
         return made, dict(cls(), c=3)
 
     both(f, lambda: (x3(),))
+
+
+class Placed(int):
+    """An index that says it is another: nobody asks it."""
+
+    def __index__(self):
+        return 1
+
+
+class Rank(enum.IntEnum):
+    third = 3
+
+    def __index__(self):
+        return 1
+
+
+@pytest.mark.parametrize("place", [Placed(3), Rank.third], ids=["derived", "member"])
+@pytest.mark.parametrize("read", [
+    lambda x, i: x + [10, 20, 30, 40][i],
+    lambda x, i: x + (10, 20, 30, 40)[i],
+    lambda x, i: x + operator.index(i),
+    lambda x, i: x + sum(range(i)),
+    lambda x, i: x + len("abcdef"[:i]),
+    lambda x, i: torch.zeros(i),
+])
+def test_what_is_an_int_is_its_own_index(read, place):
+    compiled = torch.compile(read, backend="eager")
+    assert compiled(torch.zeros(2), place).tolist() == read(torch.zeros(2), int(place)).tolist()

@@ -89,10 +89,12 @@ def python_method(vm: Interpreter, variable: Variable, name: str) -> Variable | 
     known = objects.asked(vm, vm.look(variable))
     if known is None:
         return None
-    entry = vm.classes.entry(known.cls, name)
+    # What is an int is its own index: Python does not ask a method that its class has for that.
+    cls = int if name == "__index__" and issubclass(known.cls, int) else known.cls
+    entry = vm.classes.entry(cls, name)
     if entry is None or entry.where in (object, type):
         return None
-    found = objects.special(vm, known, name)
+    found = objects.method_of(vm, known, name, entry)
     inner = found.function if isinstance(found, MethodVariable) else found
     if not isinstance(inner, FunctionVariable) and not of_base(known, inner):
         raise Break("operation", what=f"{name} of a {known.cls.__name__} object")

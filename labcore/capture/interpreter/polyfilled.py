@@ -13,6 +13,7 @@ import copy
 import functools
 import importlib
 import itertools
+import operator
 from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
@@ -72,7 +73,7 @@ def polyfill(function: Any) -> FunctionType | None:
         found = twin("functools", module)[name]
     elif module == "_collections" and name == "_count_elements":
         found = iterators._count_elements
-    elif module in HAVE_TWINS:
+    elif module in HAVE_TWINS and function is not operator.index:  # its twin asks an int, too
         found = twin(HAVE_TWINS[module], module).get(name)
     elif function == itertools.chain.from_iterable:
         found = selections.from_iterable

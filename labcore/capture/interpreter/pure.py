@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import cmath
 import math
+import operator
 import os
 from types import BuiltinFunctionType, MethodDescriptorType, WrapperDescriptorType
 from typing import Any
@@ -22,7 +23,7 @@ NAMES = (
     "pow range repr round slice str"
 )
 TYPES = (int, float, complex, bool, str, bytes, range, slice, tuple, frozenset, type(None), Size)
-OTHERS = (Size, device, os.fspath, str.maketrans, bytes.maketrans)
+OTHERS = (Size, device, os.fspath, operator.index, str.maketrans, bytes.maketrans)
 _PURE = frozenset(map(id, [*(getattr(builtins, name) for name in NAMES.split()), *OTHERS]))
 
 
