@@ -72,7 +72,8 @@ class ShapeEnv:
         assumed for them: the list gets those conditions. Afterwards all is as it was before."""
         before = dict(vars(self))
         assumed: list[str] = []
-        self.values, self.assume, self.fixing = Values(values), assumed.append, None
+        known = {s: e.value(values) for s, e in self.equal.items() if e.symbols <= set(values)}
+        self.values, self.assume, self.fixing = Values(known | dict(values)), assumed.append, None
         self.ranges, self.equal = dict(self.ranges), dict(self.equal)
         self.facts = dict(self.facts)
         self.answers, self.frozen = dict(self.answers), False

@@ -229,3 +229,10 @@ def test_what_is_written_through_a_view_keeps_every_stride(write, backend):
 
 def test_a_derivative_of_ones_own_reads_sizes_of_which_more_is_known_later():
     campaign.write(5001248)
+
+
+def test_a_backward_knows_which_sizes_are_equal():
+    """It is compiled when only one of two sizes is an input's; views still speak of both."""
+    program = generate(5100240)
+    assert "t2[-1] += k" in program.text
+    check(program, "inductor")
