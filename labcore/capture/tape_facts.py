@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..graph import Node
 from ..guards import kinds
 from ..ops.sharing import base_of
 from ..tensor import Tensor
@@ -38,7 +39,7 @@ def requires_grad(vm: Interpreter, tensor: TensorVariable) -> bool:
 
     A view that was made where nothing is recorded does where its base does. Of an input that is
     itself a view, that is the input's base; raises Break where that one says otherwise."""
-    memory, node = vm.operators.tracer.memory, tensor.node
+    memory, node = vm.operators.tracer.memory, _node(vm, tensor)
     if node is None:
         return tensor.meta.requires_grad
     wanted = memory.requires_grad(node)
@@ -66,8 +67,15 @@ def as_its_base(tensor: Tensor) -> bool:
     return base is None or base.requires_grad == tensor.requires_grad
 
 
+def _node(vm: Interpreter, tensor: TensorVariable) -> Node | None:
+    """Its node, if a write that was recorded may have given it a history: an input is asked whether
+    it lies in what was written only where it is one of the graph's."""
+    recorded = vm.operators.tracer.memory.recorded
+    return vm.operators.input_node(tensor) if recorded else tensor.node
+
+
 def _is_leaf(vm: Interpreter, tensor: TensorVariable) -> Variable:
-    memory, node = vm.operators.tracer.memory, tensor.node
+    memory, node = vm.operators.tracer.memory, _node(vm, tensor)
     if node is not None and base_of(node) in memory.recorded:
         return Constant(not requires_grad(vm, tensor))
     if tensor.source is not None:

@@ -146,3 +146,33 @@ def test_a_view_made_unrecorded_requires_grad_where_the_base_of_its_input_does()
     leaf, view_that_is_leaf = torch.ones(3, requires_grad=True), torch.ones(4)[1:].requires_grad_()
     for x, factor in ((leaf, 2), (view_that_is_leaf, 3), (leaf, 2), (torch.ones(3), 3)):
         assert compiled(x).tolist() == unrecorded(x).tolist() == [factor] * 3
+
+
+class Thrice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 0.5
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+
+
+@pytest.mark.parametrize("asked", [
+    lambda y: y * (2 if y.requires_grad else 3),
+    lambda y: y * (2 if y.is_leaf else 3),
+    Thrice.apply,
+])
+def test_an_input_that_lies_in_what_was_written_has_its_history(asked):
+    def written(x, y, k):
+        x.mul_(k)
+        return asked(y)
+
+    def run(function):
+        base, k = torch.ones(4, 3), torch.tensor(2.0, requires_grad=True)
+        result = function(base.view(-1)[2:], base[:2].view(-1), k)
+        result.sum().backward()
+        return result.tolist(), result.requires_grad, result.is_leaf, k.grad.item()
+
+    compiled = torch.compile(written, backend="eager")
+    assert run(compiled) == run(compiled) == run(written)
