@@ -17,7 +17,15 @@ from .. import dtypes
 from ..fusion.handlers import Name
 from ..fusion.ir import Expr, using
 from ..fusion.nest import Nest, Pass
-from ..fusion.primitives import PRIMITIVES, SCANS, accumulator, addition, identity
+from ..fusion.primitives import (
+    PRIMITIVES,
+    SCANS,
+    SUMEXP,
+    accumulator,
+    addition,
+    identity,
+    lowest,
+)
 from . import spelling
 from .printer import (
     Kernel as Kernel,
@@ -48,7 +56,7 @@ class Section:
     before: list[Line] = field(default_factory=list)
     inside: list[Line] = field(default_factory=list)
     after: list[Line] = field(default_factory=list)
-    blocks: list[tuple[Line, Line]] = field(default_factory=list)
+    blocks: list[tuple[list[Line], list[Line]]] = field(default_factory=list)
     totals: dict[tuple[str, str], Name] = field(default_factory=dict)  # of a value, by kind
     dear: bool = False  # is something evaluated inside that takes long?
 
@@ -102,12 +110,14 @@ class CpuPrinter(KernelPrinter):
             self._reduce_row(buffer, at, kind, value)
             return
         wide = accumulator(kind, value.dtype)
-        more = self.to_dtype(value, wide)
         if self.part == "fold":
             cell = old = self._local_name(f"{buffer}_acc")
         else:
             cell = self._column_cell(buffer, at, kind)
             old = f"bool({cell})" if value.dtype is dtypes.bool else cell
+        if kind == SUMEXP:
+            return self.rescale(self._top(buffer), Name(cell, wide), value)
+        more = self.to_dtype(value, wide)
         self.put(self.part != "fold", f"{cell} = {spelling.combine(kind, old, more, wide)}")
 
     def _reduce_row(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
@@ -115,7 +125,9 @@ class CpuPrinter(KernelPrinter):
         section, dtype = self.section, value.dtype
         if (kind, value) not in section.totals:
             total, wide = self._local_name(f"{buffer}_acc"), accumulator(kind, dtype)
-            if wide is not dtype and section.dear and len(self.nest.inner_loops) == 1:
+            if kind == SUMEXP:
+                self._rescale_by_blocks(buffer, Name(total, wide), value)
+            elif wide is not dtype and section.dear and len(self.nest.inner_loops) == 1:
                 wide = self._add_in_blocks(buffer, kind, value)
             else:
                 more = self.to_dtype(value, wide)
@@ -127,16 +139,56 @@ class CpuPrinter(KernelPrinter):
     def _add_in_blocks(self, buffer: str, kind: str, value: Name) -> dtypes.dtype:
         """The type that the total then has."""
         total, dtype = self._local_name(f"{buffer}_acc"), value.dtype
-        short = (self.nest.columns.const or BLOCK + 1) <= BLOCK  # one block is all
-        part = total if short else self._local_name(f"{buffer}_part")
+        part = total if self._one_block else self._local_name(f"{buffer}_part")
         self.put(True, f"{part} = {spelling.combine(kind, part, value, dtype)}")
-        if short:
+        if self._one_block:
             return dtype
         wide = accumulator(kind, dtype)
         found = spelling.combine(kind, total, spelling.cast(part, dtype, wide), wide)
         start, end = _start(part, kind, dtype, note_now()), (f"{total} = {found}", note_now())
-        self.section.blocks.append((start, end))
+        self.section.blocks.append(([start], [end]))
         return wide
+
+    @property
+    def _one_block(self) -> bool:
+        return (self.nest.columns.const or BLOCK + 1) <= BLOCK
+
+    def _rescale_by_blocks(self, buffer: str, total: Name, value: Name) -> None:
+        """The largest of a block, then its powers, in vectors both; what was added up before is
+        rescaled once a block. The values wait in a strip of the kernel's own."""
+        top, dtype, wide, note = self._top(buffer), value.dtype, total.dtype, note_now()
+        self.section.before.append(_start_top(top, dtype, note))
+        array = next((p.name for p in self.parameters.values()
+                      if p.dtype is dtype and not p.number), None)
+        if array is None:  # whose type the strip would have
+            return self.rescale(top, total, value)
+        strip, part, before = (self._local_name(f"{buffer}_{n}")
+                               for n in ("strip", "part", "before"))
+        self.section.before.append((f"{strip} = strip_of({array})", note))
+        cell = f"{strip}[{self._place_in_block}]"
+        self.put(True, f"{top} = rmax({top}, {value})")
+        self.put(True, f"{cell} = {value}")
+        gap, power = self._next(dtype), self._next(dtype)
+        powers = [f"{gap} = {cell} - {top}", f"{power} = exp({gap})",
+                  f"{part} = {spelling.combine('sum', part, power, dtype)}"]
+        apart = " - ".join(spelling.cast(each, dtype, wide) for each in (before, top))
+        starts: list[Line] = [(f"{before} = {top}", note)]
+        ends = [_start(part, SUMEXP, dtype, note),
+                *self._over_block([(text, note) for text in powers]),
+                (f"{total} = {total} * exp({apart}) + {spelling.cast(part, dtype, wide)}", note)]
+        if self._one_block:
+            self.section.before += starts
+            self.section.after += ends
+        else:
+            self.section.blocks.append((starts, ends))
+
+    def _top(self, buffer: str) -> str:
+        """The largest of the values whose powers are added up."""
+        return self._local_name(f"{buffer}_top")
+
+    def _next(self, dtype: dtypes.dtype) -> Name:
+        self.count += 1
+        return Name(f"{self.prefix}{self.count - 1}", dtype)
 
     # ---- where values live ----
 
@@ -164,8 +216,7 @@ class CpuPrinter(KernelPrinter):
         """After the inner loop: the sum in the result's type, stored if it leaves the nest."""
         done = total
         if total.dtype is not dtype:
-            done = Name(f"{self.prefix}{self.count}", dtype)
-            self.count += 1
+            done = self._next(dtype)
             self.section.after.append(
                 (f"{done} = {spelling.cast(total, total.dtype, dtype)}", note_now())
             )
@@ -202,21 +253,40 @@ class CpuPrinter(KernelPrinter):
         return [*section.before, *loops, *section.after]
 
     def _by_blocks(self, section: Section) -> list[Line]:
-        """The inner loop, block by block."""
+        """The last inner loop, block by block."""
         if not section.blocks:
             return []
-        ((variable, size),) = self.nest.inner_loops
-        block, count = self._local_name("block"), self.spell_offset(size)
-        blocks = f"({count} + {BLOCK - 1}) // {BLOCK}"
-        end = f"{BLOCK} * {block} + {BLOCK}"
+        *others, (_, size) = self.nest.inner_loops
+        blocks = f"({self.spell_offset(size)} + {BLOCK - 1}) // {BLOCK}"
         if size.const is not None:
             blocks = str(-(-size.const // BLOCK))
+        starts, ends = ([line for lines in side for line in lines]
+                        for side in zip(*section.blocks))
+        turns = [*starts, *self._over_block(section.inside), *ends]
+        head = f"for {self._block} in range({blocks}):"
+        return self._loops(others, [(head, ""), *indented(turns, 1)])
+
+    def _over_block(self, body: list[Line]) -> list[Line]:
+        """The turns of a block."""
+        if self._one_block:
+            return self._loops(self.nest.inner_loops, body)
+        variable, size = self.nest.inner_loops[-1]
+        end = f"{BLOCK} * {self._block} + {BLOCK}"
         if size.const is None or size.const % BLOCK:
-            end = f"min({end}, {count})"
-        turns = [(f"for {variable} in range({BLOCK} * {block}, {end}):", ""),
-                 *indented(section.inside, 1)]
-        starts, ends = zip(*section.blocks)
-        return [(f"for {block} in range({blocks}):", ""), *indented([*starts, *turns, *ends], 1)]
+            end = f"min({end}, {self.spell_offset(size)})"
+        head = f"for {variable} in range({BLOCK} * {self._block}, {end}):"
+        return [(head, ""), *indented(body, 1)]
+
+    @property
+    def _place_in_block(self) -> str:
+        if self._one_block:
+            return self.spell_offset(self.nest.column)
+        return f"{self.nest.inner_loops[-1][0]} - {BLOCK} * {self._block}"
+
+    @property
+    def _block(self) -> str:
+        """The number of a block."""
+        return self._local_name("block")
 
     # ---- what is complete once the last row is done ----
 
@@ -243,8 +313,11 @@ class CpuPrinter(KernelPrinter):
     def _start_folds(self) -> list[Line]:
         lines = []
         for node, _ in self.over_rows("fold"):
-            kind, total = node.loops.kind, self._local_name(f"{node.name}_acc")
-            lines.append(_start(total, kind, accumulator(kind, node.out.dtype), note_of(node)))
+            kind, dtype, note = node.loops.kind, node.out.dtype, note_of(node)
+            total = self._local_name(f"{node.name}_acc")
+            lines.append(_start(total, kind, accumulator(kind, dtype), note))
+            if kind == SUMEXP:
+                lines.append(_start_top(self._top(node.name), dtype, note))
         return lines
 
     def _end_columns(self) -> list[Line]:
@@ -262,3 +335,7 @@ class CpuPrinter(KernelPrinter):
 def _start(cell: str, kind: str, dtype: dtypes.dtype, note: str) -> Line:
     """A total begins."""
     return f"{cell} = {spelling.constant(identity(kind, dtype), dtype)}", note
+
+
+def _start_top(top: str, dtype: dtypes.dtype, note: str) -> Line:
+    return f"{top} = {spelling.constant(lowest(dtype), dtype)}", note

@@ -18,7 +18,7 @@ from ..fusion.deps import Node
 from ..fusion.handlers import Name
 from ..fusion.ir import Expr, product, using
 from ..fusion.nest import Nest, Pass
-from ..fusion.primitives import SCANS, accumulator, addition, identity
+from ..fusion.primitives import SCANS, SUMEXP, accumulator, addition, identity, lowest
 from . import spelling
 from .printer import Kernel, KernelPrinter, Line, kernel_name, note_now, note_of
 
@@ -54,16 +54,13 @@ class _PlainPrinter(KernelPrinter):
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         """A row's total is a variable, those of columns lie in memory."""
         wide = accumulator(kind, value.dtype)
-        more = self.to_dtype(value, wide)
         if self.part != "rowred":
             fold = self.part == "fold"
             cell = self._local_name(buffer) if fold else self._total_cell(buffer, at, wide)
-            old = f"bool({cell})" if wide is dtypes.bool and not fold else cell
-            self.put(not fold, f"{cell} = {spelling.combine(kind, old, more, wide, in_order=True)}")
-            return
+            return self._take_in(buffer, kind, Name(cell, wide), value)
         total = Name(self._local_name(f"{buffer}_total"), wide)
-        self.before.append((f"{total} = {_start(kind, wide)}", note_now()))
-        self.put(True, f"{total} = {spelling.combine(kind, total, more, wide, in_order=True)}")
+        self.before += self._begin(buffer, kind, total, value.dtype, note_now())
+        self._take_in(buffer, kind, total, value)
         done = total
         if wide is not value.dtype:
             done = self._next(value.dtype)
@@ -72,6 +69,25 @@ class _PlainPrinter(KernelPrinter):
         if self.nest.homes[buffer] == "memory":
             self.after.append((f"{self._cell(buffer, at)} = {done}", note_now()))
         self.finished[buffer, at] = done
+
+    def _begin(
+        self, buffer: str, kind: str, total: str, dtype: dtypes.dtype, note: str
+    ) -> list[Line]:
+        """A total of values of a type begins."""
+        lines = [(f"{total} = {_start(kind, accumulator(kind, dtype))}", note)]
+        if kind == SUMEXP:
+            top = self._local_name(f"{buffer}_top")
+            lines.insert(0, (f"{top} = {spelling.constant(lowest(dtype), dtype)}", note))
+        return lines
+
+    def _take_in(self, buffer: str, kind: str, total: Name, value: Name) -> None:
+        if kind == SUMEXP:
+            return self.rescale(self._local_name(f"{buffer}_top"), total, value)
+        more, wide = self.to_dtype(value, total.dtype), total.dtype
+        in_memory = self.part == "colred" and wide is dtypes.bool
+        old = f"bool({total})" if in_memory else total
+        text = spelling.combine(kind, old, more, wide, in_order=True)
+        self.put(self.part != "fold", f"{total} = {text}")
 
     def scan(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         wide = accumulator(kind, value.dtype)
@@ -137,8 +153,8 @@ class _PlainPrinter(KernelPrinter):
             last = self._end("fold", "last", lambda n, at: self._local_name(n.name))
         batch = self.nest.group.batch
         lines = [*self._starts(), *self._loops(self.outer[batch:], rows), *ends]
-        starts = [(f"{self._local_name(n.name)} = {_start_of(n)}", note_of(n))
-                  for n, _ in self.over_rows("fold")]
+        starts = [line for node, _ in self.over_rows("fold") for line in self._begin(
+            node.name, node.loops.kind, self._local_name(node.name), node.out.dtype, note_of(node))]
         return self.kernel(name, [*starts, *self._loops(self.outer[:batch], lines), *last])
 
     def _pass(self, part: Pass) -> list[Line]:

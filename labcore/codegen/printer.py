@@ -212,6 +212,18 @@ class KernelPrinter(Printer):
         self.put(varies, f"{name} = {text}")
         return name
 
+    def rescale(self, top: str, total: Name, value: Name) -> None:
+        """A sum of powers below `top` takes one more value in, with one power: of the distance."""
+        varies, dtype, wide = self.part != "fold", value.dtype, total.dtype
+        gap = self.variable(f"{value} - {top}", dtype, varies)
+        step = self.variable(f"exp(-abs({gap}))", dtype, varies)
+        if wide is not dtype:
+            step = self.variable(spelling.cast(step, dtype, wide), wide, varies)
+        one, zero = spelling.constant(1.0, wide), spelling.constant(0.0, dtype)
+        self.put(varies, f"{total} = {total} * {step} + {one} if {gap} > {zero} "
+                         f"else {total} + {step}")
+        self.put(varies, f"{top} = rmax({top}, {value})")
+
     def kernel(self, name: str, lines: list[Line]) -> Kernel:
         """The function with these statements."""
         parameters = tuple(self.parameters.values())

@@ -17,6 +17,7 @@ that codegen prints.
     evaluations how often what is dear is computed   options     how large a nest may grow
     follow      bodies watched while they run        history     a schedule, pair by pair
     moments     mean and spread, in one pass         peak        what fusing would hold in memory
+    online      largest and sum of powers, too     matching    what nodes of a graph say
     driver      the stage as one call
 """
 from .driver import fuse_graph as fuse_graph

@@ -11,7 +11,7 @@ from .handlers import Name, Printer
 from .ir import Expr, using
 from .nest import Nest
 from .parts import ENDS
-from .primitives import PRIMITIVES
+from .primitives import PRIMITIVES, SUMEXP
 from .scheduler import Schedule
 
 
@@ -61,9 +61,11 @@ class _Counting(Printer):
         known = len(self.memo)
         made = super().op(name, *args)
         if PRIMITIVES[name].heavy and len(self.memo) > known:
-            turns = self.nest.turns(self.part, made in self.varying)
-            self.found[name] = self.found.get(name, Expr()) + turns
+            self._evaluated(name, made in self.varying)
         return made
+
+    def _evaluated(self, name: str, varies: bool) -> None:
+        self.found[name] = self.found.get(name, Expr()) + self.nest.turns(self.part, varies)
 
     def put(self, varies: bool, text: str) -> None:
         pass
@@ -73,6 +75,8 @@ class _Counting(Printer):
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         self.stored_at = at
+        if kind == SUMEXP:
+            self._evaluated("exp", self.part != "fold")
 
     def scan(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         total = Name(f"{self.prefix}{self.count}", self.buffers[buffer].dtype)

@@ -25,7 +25,16 @@ from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
 from .nest import Nest
 from .parts import OVER_ROWS
-from .primitives import PRIMITIVES, REDUCTIONS, SCANS, accumulator, addition, identity
+from .primitives import (
+    PRIMITIVES,
+    SCANS,
+    accumulator,
+    addition,
+    begun,
+    finished,
+    identity,
+    taken_in,
+)
 from .program import Extern, Operand
 from .scheduler import Schedule
 
@@ -115,15 +124,15 @@ class Interpreter(Handler):
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
         """Row results accumulate in hand, column results in memory; rounded when complete."""
-        combine = PRIMITIVES[REDUCTIONS[kind]].fn
         if self.part == "fold":
-            self.folded[buffer] = combine(self.folded[buffer], value.value)
+            self.folded[buffer] = taken_in(kind, self.folded[buffer], value.value)
         elif self.part == "rowred":
             old = self.in_hand[buffer, at]
-            self.in_hand[buffer, at] = Number(combine(old.value, value.value), old.dtype, False)
+            sofar = taken_in(kind, old.value, value.value)
+            self.in_hand[buffer, at] = Number(sofar, old.dtype, False)
         else:
             cells, place = self.memory[self.nest.storage(buffer)], at.value(self.env)
-            cells[place] = combine(cells[place], value.value)
+            cells[place] = taken_in(kind, cells[place], value.value)
             self._count("folds", buffer, 2)
 
     def scan(self, buffer: str, at: Expr, kind: str, value: Number) -> None:
@@ -170,7 +179,7 @@ class Interpreter(Handler):
     def _clear(self, node: Node) -> None:
         """A result of all rows starts; a column, where it adds up."""
         kind, dtype = node.loops.kind, node.out.dtype
-        self.folded[node.name] = start = identity(kind, dtype)
+        self.folded[node.name] = start = begun(kind, dtype)
         if self.nest.parts[node] == "fold":
             return
         cells = self.memory[self.nest.storage(node.name)]
@@ -185,7 +194,8 @@ class Interpreter(Handler):
         """After the last row."""
         dtype = node.out.dtype
         if self.nest.parts[node] == "fold":
-            self.folded[node.name] = rounded(self.folded[node.name], dtype)
+            total = finished(node.loops.kind, self.folded[node.name])
+            self.folded[node.name] = rounded(total, dtype)
             if self.nest.homes[node.name] == "memory":
                 self._write(node.name, self._offset(node), self.folded[node.name])
             return
@@ -237,11 +247,12 @@ class Interpreter(Handler):
                     self.totals.pop((node.name,), None)
             opened = [(n, self._offset(n)) for n in step.inside if self.nest.parts[n] == "rowred"]
             for node, at in opened:
-                self._hold(node, at, identity(node.loops.kind, node.out.dtype))
+                self._hold(node, at, begun(node.loops.kind, node.out.dtype))
             if step.inside:
                 self._loop(self.nest.inner_loops, partial(self._turn, step.inside))
             for node, at in opened:
-                total = rounded(self.in_hand[node.name, at].value, node.out.dtype)
+                total = finished(node.loops.kind, self.in_hand[node.name, at].value)
+                total = rounded(total, node.out.dtype)
                 self._hold(node, at, total)
                 if self.nest.homes[node.name] == "memory":
                     self._write(node.name, at, total)

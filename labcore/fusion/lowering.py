@@ -21,7 +21,7 @@ from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..shapes import surely_equal
-from . import lowering_parts as lowering_parts, moments, realize
+from . import lowering_parts as lowering_parts, moments, online, realize
 from .indirect import PlaceNames
 from .ir import Buffer, Expr, Loops, exprs, ops
 from .lowering_indexed import READ_AT_PLACES
@@ -62,7 +62,7 @@ class Lowering:
         # loops in an order of their own: buffer -> shape of what they run over, axes in order
         self.reordered: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {}
         self.stored_of: dict[str, Computed] = {}  # buffer -> what was lazy before it
-        self.spreads = moments.Spreads(self)
+        self.spreads, self.online = moments.Spreads(self), online.Online(self)
         self.node: GraphNode = graph.nodes[0]
 
     def run(self) -> Program:
@@ -77,7 +77,7 @@ class Lowering:
             elif node.op == "call_function":
                 self._lower(node)
         self.program.outputs = [self._output(value) for value in self.graph.outputs]
-        _prune(self.program)
+        self.program.prune()
         self.program.decisions = list(self._decisions())
         return self.program
 
@@ -102,7 +102,7 @@ class Lowering:
             value = node.target(*args, **kwargs)
         if isinstance(value, Computed) and not node.target.alias:
             why = realize.reason_to_realize(node, value, node in self.outputs, self.inlines(node),
-                                            self.options.materialize)
+                                            self.options.materialize, self.online.spared(node))
             why = why or realize.read_from_memory(node, _why_memory)
             if why is not None:
                 value = self.realize(value, node.name, why, self.role)
@@ -317,6 +317,7 @@ class Lowering:
                 saved += producer.meta.nbytes if reader is first_reader[producer] else 0
             yield Verdict(producer.name, reader.name, True, "producer and consumer", detail,
                           Expr.of(saved))
+        yield from self.online.verdicts()
 
     # ---- outputs ---------------------------------------------------------------------------------
 
@@ -375,26 +376,3 @@ def _cast_of(operand: Any, dtype: dtypes.dtype) -> Callable[[Any], Any]:
     if operand.meta.dtype is dtype:
         return _same
     return lambda value: ops.to_dtype(value, dtype)
-
-
-def _prune(program: Program) -> None:
-    """Drop steps nobody reads, and number the others."""
-    needed = {b.name for b in program.outputs if isinstance(b, Buffer)}
-    kept: list[Loops | Extern] = []
-    for step in reversed(program.steps):
-        # A draw advances the generator, read or not.
-        drawn = isinstance(step, Extern) and step.op.kind == "random"
-        if step.out.name in needed or drawn:
-            needed |= _reads(step)
-            if isinstance(step, Loops) and step.into is not None:
-                needed.add(step.into.name)
-            kept.append(step)
-    program.steps = kept[::-1]
-    for order, step in enumerate(program.steps):
-        step.order = order
-
-
-def _reads(step: Loops | Extern) -> set[str]:
-    if isinstance(step, Extern):
-        return {operand.buffer.name for operand in step.operands}
-    return {name for name, _ in step.reads.loads}

@@ -23,17 +23,15 @@ from typing import TYPE_CHECKING, Any
 from .. import dtypes
 from ..graph import Graph, Node as GraphNode, TensorMeta
 from ..ops import OPS, Op
-from ..ops.reductions import reduced_axes
 from ..ops.sharing import meta_of as meta_of_node
 from .ir import ops
 from .lowering_rules import RULES, reduce
+from .matching import FLOATS, Of, bound, calls, folded, folded_alike
 from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, probe
 
 if TYPE_CHECKING:
     from .lowering import Lowering
 
-Of = tuple[GraphNode, tuple[int, ...]]  # values, and the axes that they are folded over
-FLOATS = {dtypes.float32, dtypes.float64}
 
 
 # ---- in the graph --------------------------------------------------------------------------------
@@ -55,42 +53,27 @@ def find_spreads(graph: Graph) -> dict[GraphNode, Spread]:
 
 
 def _spread(node: GraphNode) -> Spread | None:
-    square = _bound(node)["input"]
+    square = bound(node)["input"]
     difference = _root(square)
-    if not _calls(difference, "sub"):
+    if not calls(difference, "sub"):
         return None
-    values, mean, alpha = (_bound(difference)[name] for name in ("input", "other", "alpha"))
-    if not _calls(mean, "mean") or alpha != 1:
-        return None
-    of, whole = _folded(mean), len(_folded(node)[1]) == meta_of_node(square).ndim
-    if of != (values, _folded(node)[1]) or not (_bound(mean)["keepdim"] or whole):
+    values, mean, alpha = (bound(difference)[name] for name in ("input", "other", "alpha"))
+    if not calls(mean, "mean") or alpha != 1 or not folded_alike(mean, values, node):
         return None
     types = {meta_of_node(n).dtype for n in (values, mean, square, node)}
-    return Spread(of, mean, difference, square) if len(types) == 1 and types <= FLOATS else None
+    if len(types) > 1 or not types <= FLOATS:
+        return None
+    return Spread(folded(mean), mean, difference, square)
 
 
 def _root(square: Any) -> Any:
     """What a node is the square of, or None."""
-    if _calls(square, "mul"):
-        left, right = _bound(square)["input"], _bound(square)["other"]
+    if calls(square, "mul"):
+        left, right = bound(square)["input"], bound(square)["other"]
         return left if left is right else None
-    if _calls(square, "square") or _calls(square, "pow") and _bound(square)["exponent"] == 2:
-        return _bound(square)["input"]
+    if calls(square, "square") or calls(square, "pow") and bound(square)["exponent"] == 2:
+        return bound(square)["input"]
     return None
-
-
-def _calls(node: Any, name: str) -> bool:
-    return (isinstance(node, GraphNode) and node.op == "call_function"
-            and node.target.name == name)
-
-
-def _bound(node: GraphNode) -> dict[str, Any]:
-    return node.target.bind(node.args, node.kwargs)
-
-
-def _folded(node: GraphNode) -> Of:
-    bound = _bound(node)
-    return bound["input"], reduced_axes(bound["dim"], meta_of_node(bound["input"]).ndim)
 
 
 # ---- in loops ------------------------------------------------------------------------------------
@@ -193,7 +176,7 @@ class Spreads:
             return moments.squares_about_mean(meta, mean=node.target.name == "mean")
         if spread is not None or node.target.name != "mean":
             return None
-        spread = self.by_values.get(_folded(node))
+        spread = self.by_values.get(folded(node))
         if spread is None or meta.dtype is not meta_of_node(spread.square).dtype:
             return None
         found = self.moments(spread)

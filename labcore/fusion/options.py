@@ -17,6 +17,8 @@ class FusionOptions:
     materialize: store what is dear where it would be computed several times. Never storing it saves
     memory traffic, and may cost far more in computing.
     one_pass: mean and variance of the same values come from one pass over them, about a pivot.
+    online: the largest of a row and the sum of the powers below it, which softmax divides by, come
+    from one pass, rescaled on the way; None: where it pays, which is in a card's long rows.
     hold_memory: share a nest also where the program then holds much more memory than is saved.
     endings: sums of what rows made, and what is computed of sums over rows, share the rows' nest.
     Where rows run at the same time, on a graphics card, nobody knows which is the last one.
@@ -29,6 +31,7 @@ class FusionOptions:
     max_arrays: int = 40
     materialize: bool = True
     one_pass: bool = True
+    online: bool | None = None
     hold_memory: bool = False
     endings: bool = True
     plain_kernels: bool = False
@@ -44,6 +47,8 @@ class FusionOptions:
             value = getattr(self, name)
             if type(value) is not bool:
                 raise ValueError(f"{name} is True or False, not {value!r}")
+        if self.online is not None and type(self.online) is not bool:
+            raise ValueError(f"online is True, False or None, not {self.online!r}")
 
 
 DEFAULT = FusionOptions()

@@ -11,6 +11,7 @@ Inductor has some 120 of these in OpsHandler.
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -219,8 +220,13 @@ primitive("fmod", _fmod, "fmod({0}, {1})", heavy=True)
 # Takes many times as long as other arithmetic, but not as long as a load from far away.
 DIVISIONS = {"div"}
 
-# How two partial results combine.
-REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum"}
+# Of powers of e, each below the largest value so far, which is finite or nan: where a larger one
+# comes, what was added up is rescaled (Milakov and Gimelshein, Online normalizer calculation for
+# softmax, 2018). What comes of infinities is open.
+SUMEXP = "sumexp"
+
+# How two partial results combine; of `sumexp` once both are below the same value.
+REDUCTIONS = {"sum": "add", "prod": "mul", "amax": "maximum", "amin": "minimum", SUMEXP: "add"}
 
 # What a scan combines the value before with, in order.
 SCANS = {"cumsum": "add", "cumprod": "mul"}
@@ -228,8 +234,8 @@ SCANS = {"cumsum": "add", "cumprod": "mul"}
 
 def identity(kind: str, dtype: dtypes.dtype) -> Any:
     """What a reduction starts from: the value that changes nothing."""
-    if kind in ("sum", "prod", *SCANS):
-        start = 0 if kind in ("sum", "cumsum") else 1
+    if kind in ("sum", "prod", SUMEXP, *SCANS):
+        start = 0 if kind in ("sum", "cumsum", SUMEXP) else 1
         return float(start) if dtype.is_floating_point else start
     sign = -1 if kind == "amax" else 1
     if dtype.is_floating_point:
@@ -247,5 +253,30 @@ def addition(dtype: dtypes.dtype) -> str:
 
 def accumulator(kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
     """The type a reduction adds up in: float32 sums and scans in float64, rounded for who reads."""
-    wide = kind == "sum" or kind in SCANS
+    wide = kind in ("sum", SUMEXP) or kind in SCANS
     return dtypes.float64 if wide and dtype is dtypes.float32 else dtype
+
+
+def lowest(dtype: dtypes.dtype) -> float:
+    """The finite number below all others of a floating point type."""
+    return -sys.float_info.max if dtype is dtypes.float64 else -(2.0 - 2.0**-23) * 2.0**127
+
+
+# ---- reductions in pure Python: what they have so far, one more value, the result ----------------
+
+
+def begun(kind: str, dtype: dtypes.dtype) -> Any:
+    """Of no value; `sumexp` has the largest one and the sum."""
+    return (lowest(dtype), 0.0) if kind == SUMEXP else identity(kind, dtype)
+
+
+def taken_in(kind: str, sofar: Any, value: Any) -> Any:
+    if kind != SUMEXP:
+        return PRIMITIVES[REDUCTIONS[kind]].fn(sofar, value)
+    largest, total = sofar
+    top = _maximum(largest, value)
+    return top, total * _exp(largest - top) + _exp(value - top)
+
+
+def finished(kind: str, sofar: Any) -> Any:
+    return sofar[1] if kind == SUMEXP else sofar

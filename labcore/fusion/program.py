@@ -117,5 +117,27 @@ class Program:
         """Every storage and how many elements it must have room for."""
         return {b.storage: b.span for b in self.buffers.values()}
 
+    def prune(self) -> None:
+        """Drop steps nobody reads, and number the others."""
+        needed = {b.name for b in self.outputs if isinstance(b, Buffer)}
+        kept: list[Loops | Extern] = []
+        for step in reversed(self.steps):
+            # A draw advances the generator, read or not.
+            drawn = isinstance(step, Extern) and step.op.kind == "random"
+            if step.out.name in needed or drawn:
+                needed |= _read_by(step)
+                kept.append(step)
+        self.steps = kept[::-1]
+        for order, step in enumerate(self.steps):
+            step.order = order
+
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.steps))
+
+
+def _read_by(step: Loops | Extern) -> set[str]:
+    """The buffers that must be there before it."""
+    if isinstance(step, Extern):
+        return {operand.buffer.name for operand in step.operands}
+    into = set() if step.into is None else {step.into.name}
+    return {name for name, _ in step.reads.loads} | into

@@ -89,14 +89,16 @@ def _times(value: TensorMeta, sizes: tuple[int, ...]) -> Any:
 
 
 def reason_to_realize(
-    node: GraphNode, value: Value, is_output: bool, fuse: bool, materialize: bool = True
+    node: GraphNode, value: Value, is_output: bool, fuse: bool, materialize: bool = True,
+    spared: int = 0,
 ) -> str | None:
-    """Why the value of `node` must have a buffer whatever reads it, or None."""
+    """Why the value of `node` must have a buffer whatever reads it, or None. `spared` of its
+    readers get along without it."""
     if is_output:
         return OUTPUT
     if not fuse:
         return "nothing is fused"
-    found, uses = probe(value), readers(node)
+    found, uses = probe(value), readers(node) - spared
     if found.heavy and uses > 1 and materialize:
         return f"{found.heavy[-1]} is dear and it is used {uses} times"
     dear = found.heavy or found.divisions

@@ -3,7 +3,8 @@
 In: the source of kernels, `for i0 in range(4):`, `tmp0 = x[i0]`, `out[i0] = tmp4`.  Out: loads and
 stores by array.
 Invariant: it knows nothing of the loop IR; each subscript counts once a turn of the loops around
-it, and the two branches of a choice count as the one that is longer.
+it, and the two branches of a choice count as the one that is longer. A strip that the kernel makes
+for itself (`strip_of`) is no memory that anyone else sees, as registers are none.
 """
 from __future__ import annotations
 
@@ -38,8 +39,10 @@ def count_in_source(source: str, sizes: Mapping[str, int] | None = None) -> Sour
 class _Counter(ast.NodeVisitor):
     def __init__(self, sizes: dict[str, int]) -> None:
         self.sizes, self.turns, self.found = sizes, 1, SourceCount()
+        self.own: set[str] = set()  # strips of the kernel's own
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
+        self.own = set()
         for statement in node.body:  # not the signature: its annotations read nothing
             self.visit(statement)
 
@@ -82,6 +85,13 @@ class _Counter(ast.NodeVisitor):
     def visit_While(self, node: ast.While) -> None:
         raise ValueError(f"line {node.lineno}: a while loop cannot be counted")
 
+    def visit_Assign(self, node: ast.Assign) -> None:
+        made = node.value.func if isinstance(node.value, ast.Call) else None
+        if isinstance(made, ast.Name) and made.id == "strip_of":
+            self.own.update(target.id for target in node.targets if isinstance(target, ast.Name))
+            return
+        self.generic_visit(node)
+
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if isinstance(node.target, ast.Subscript):
             self._count(self.found.loads, node.target)
@@ -94,7 +104,7 @@ class _Counter(ast.NodeVisitor):
         self.visit(node.slice)
 
     def _count(self, table: dict[str, int], node: ast.Subscript) -> None:
-        if isinstance(node.value, ast.Name):
+        if isinstance(node.value, ast.Name) and node.value.id not in self.own:
             table[node.value.id] = table.get(node.value.id, 0) + self.turns
 
 

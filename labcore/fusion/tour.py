@@ -28,6 +28,7 @@ from .interpret import Interpreter, run
 from .ir import Expr
 from .nest import Nest
 from .parts import ENDS
+from .primitives import finished
 from .scheduler import Schedule
 
 Json = dict[str, Any]
@@ -173,6 +174,7 @@ class _Tourist(Interpreter):
         else:
             folded = self.part == "fold"
             total = self.folded[buffer] if folded else self.in_hand[buffer, at].value
+            total = finished(kind, total)
         self._know(number(total, value.dtype), column, buffer)
 
     def scatter(self, buffer: str, at: Expr, value: Number, add: bool) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from labcore import cuda, devices
 from labcore.codegen.cuda.program import compile_schedule
 from labcore.fusion import Schedule, lower, schedule
-from labcore.fusion.options import ON_CARD
+from labcore.fusion.options import ON_CARD, FusionOptions
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, TensorMeta
 from labcore.tensor import Tensor
@@ -28,8 +28,8 @@ def on_card(graph: Graph) -> Graph:
     return graph
 
 
-def fused(graph: Graph) -> Schedule:
-    return schedule(verify_program(lower(on_card(graph), options=ON_CARD)), options=ON_CARD)
+def fused(graph: Graph, options: FusionOptions = ON_CARD) -> Schedule:
+    return schedule(verify_program(lower(on_card(graph), options=options)), options=options)
 
 
 def on_grid(plan: Schedule, inputs: Sequence[np.ndarray]) -> tuple[list[Any], Any]:
@@ -41,13 +41,16 @@ def on_grid(plan: Schedule, inputs: Sequence[np.ndarray]) -> tuple[list[Any], An
     return [to_host(t.array) if isinstance(t, Tensor) else t for t in found], call
 
 
-def check(function: Callable[..., Any], *metas: TensorMeta, seed: int = 0) -> Any:
+def check(
+    function: Callable[..., Any], *metas: TensorMeta, seed: int = 0,
+    options: FusionOptions = ON_CARD,
+) -> Any:
     """Run a function of operators on the grid and eagerly; returns the program."""
     graph = graph_of(function, *metas)
     inputs = arrays_for(graph, np.random.default_rng(seed))
     with np.errstate(all="ignore"):
         want = eager(graph, inputs)
-    found, call = on_grid(fused(graph), inputs)
+    found, call = on_grid(fused(graph, options), inputs)
     assert_same(found, want)
     return call
 

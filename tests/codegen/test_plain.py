@@ -12,7 +12,7 @@ import labcore as torch
 from labcore import ops, trace
 from labcore.codegen import compile_schedule, print_kernel, print_plain, print_program
 from labcore.fusion import FusionOptions, fuse_graph
-from labcore.fusion.primitives import REDUCTIONS
+from labcore.fusion.primitives import REDUCTIONS, SUMEXP
 from tests.fusion.graphs import assert_same
 
 from .graphs import arrays, as_python, chain, meta, traced
@@ -82,7 +82,7 @@ def test_each_sort_of_backward_gives_the_same(name):
 def test_every_kind_of_reduction_has_a_plain_word():
     from labcore.codegen.spelling import COMBINE, PLAIN
 
-    assert PLAIN.keys() == COMBINE.keys() == REDUCTIONS.keys()
+    assert PLAIN.keys() == COMBINE.keys() == REDUCTIONS.keys() - {SUMEXP}  # several statements
 
 
 def same(found, want):

@@ -16,7 +16,14 @@ import numpy as np
 import labcore as torch
 from labcore.autodiff import aot_compile
 from labcore.codegen import compile_schedule, cpu, memory_plan, print_kernel, print_program
-from labcore.fusion import count_by_running, count_in_source, ledger, lower, schedule
+from labcore.fusion import (
+    FusionOptions,
+    count_by_running,
+    count_in_source,
+    ledger,
+    lower,
+    schedule,
+)
 from labcore.fusion.verify import verify_program
 from labcore.graph import GraphModule
 from labcore.measure.memory import peak_bytes
@@ -183,8 +190,9 @@ class Checking:
         return aot_compile(gm, inputs, self.compiler)
 
     def compiler(self, gm: GraphModule, phase: str) -> Callable[[list[Any]], tuple]:
-        program = verify_program(lower(gm.graph, bool(self.rng.integers(2))))
-        plan = schedule(program, priority=lambda *_: self.rng.random())
+        options = FusionOptions(online=bool(self.rng.integers(2)))
+        program = verify_program(lower(gm.graph, bool(self.rng.integers(2)), options))
+        plan = schedule(program, priority=lambda *_: self.rng.random(), options=options)
         with mock.patch.object(cpu, "BLOCK", int(self.rng.integers(1, 6))):  # of short rows
             kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
         python = as_python(print_program(plan, kernels, phase, check_inputs=True))

@@ -18,7 +18,7 @@ from ...fusion.deps import Node
 from ...fusion.handlers import Name, Reads
 from ...fusion.ir import Expr, is_place, using
 from ...fusion.nest import Nest, Pass
-from ...fusion.primitives import accumulator, identity
+from ...fusion.primitives import SUMEXP, accumulator, identity, lowest
 from .. import spelling
 from ..cpu import CpuPrinter, Section
 from ..printer import (
@@ -61,12 +61,25 @@ class GridPrinter(CpuPrinter):
 
     def _reduce_row(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         """Each thread adds up its part of a row."""
-        total, wide = self._name(f"{buffer}_acc"), self.adds_in(kind, value.dtype)
-        more = self.to_dtype(value, wide)
-        start = spelling.constant(identity(kind, wide), wide)
-        self.section.before.append((f"{total} = {start}", note_now()))
-        self.put(True, f"{total} = {spelling.combine(kind, total, more, wide)}")
-        self._finish_row(buffer, at, Name(total, wide), value.dtype)
+        wide = self.adds_in(kind, value.dtype)
+        total = Name(self._name(f"{buffer}_acc"), wide)
+        self.section.before += self.begin(buffer, kind, total, value.dtype)
+        if kind == SUMEXP:
+            self.rescale(self._top(buffer), total, value)
+        else:
+            more = self.to_dtype(value, wide)
+            self.put(True, f"{total} = {spelling.combine(kind, total, more, wide)}")
+        self._finish_row(buffer, at, total, value.dtype)
+
+    def begin(self, buffer: str, kind: str, total: Name, dtype: dtypes.dtype) -> list[Line]:
+        """A thread's total of values of a type begins."""
+        wide = total.dtype
+        lines: list[Line] = [
+            (f"{total} = {spelling.constant(identity(kind, wide), wide)}", note_now())]
+        if kind == SUMEXP:
+            start = spelling.constant(lowest(dtype), dtype)
+            lines.insert(0, (f"{self._top(buffer)} = {start}", note_now()))
+        return lines
 
     def _columns(self) -> list[tuple[str, Expr, str, Note]]:
         """(buffer, offset, kind, note) of the reductions over rows."""
@@ -183,17 +196,32 @@ class GridPrinter(CpuPrinter):
 
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
         """After the loop: the threads' parts together, in the result's type."""
-        kind = self.nest.group.made[buffer].loops.kind
-        self.section.after.append((self.together(kind, total), note_now()))
+        self.section.after += self.joined(buffer, total, dtype)
         done = total
         if total.dtype is not dtype:
-            done = Name(f"{self.prefix}{self.count}", dtype)
-            self.count += 1
+            done = self._next(dtype)
             cast = spelling.cast(total, total.dtype, dtype)
             self.section.after.append((f"{done} = {cast}", note_now()))
         if self.nest.homes[buffer] == "memory":
             self.section.after += self.by_one(f"{self._cell(buffer, at)} = {done}", buffer)
         self.finished[buffer, at] = done
+
+    def joined(self, buffer: str, total: Name, dtype: dtypes.dtype) -> list[Line]:
+        """The threads' parts of a total of values of a type, as one that all of them have."""
+        kind = self.nest.group.made[buffer].loops.kind
+        if kind != SUMEXP:
+            return [(self.together(kind, total), note_now())]
+        top = self._top(buffer)
+        best = Name(self._name(f"{buffer}_best"), dtype)
+        power = self.power(f"{top} - {best}", dtype, total.dtype)
+        lines = [f"{best} = {top}", self.together("amax", best), f"{total} = {total} * {power}",
+                 self.together("sum", total)]
+        return [(text, note_now()) for text in lines]
+
+    def power(self, exponent: str, dtype: dtypes.dtype, wide: dtypes.dtype) -> str:
+        """Of an exponent of a type, in another one."""
+        text = f"exp({exponent})"
+        return text if wide is dtype else spelling.cast(text, dtype, wide)
 
     def together(self, kind: str, total: Name) -> str:
         """The statement after which all threads have what all threads' parts make together."""

@@ -23,6 +23,8 @@ from dataclasses import dataclass
 
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
+from ...fusion.online import LONG_ROW
+from ...fusion.primitives import SUMEXP
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
@@ -103,8 +105,9 @@ def _rows(nest: Nest) -> Form:
     columns = nest.columns.const
     if columns is None:
         return Form("long rows", f"rows of {nest.columns}: no bound for the registers is known")
-    if columns > ROW_LIMIT:
-        return Form("long rows", f"a row of {columns} does not fit into registers", 1024)
+    if columns > ROW_LIMIT or columns > LONG_ROW and _rescales(nest):
+        return Form("long rows", f"a row of {columns} does not fit into registers", 1024,
+                    short=columns <= 1024 * SHORT)
     if columns <= NARROW:
         return Form("thread a row", f"a row of {columns} would leave most of a warp idle")
     threads = row_threads(columns)
@@ -113,6 +116,11 @@ def _rows(nest: Nest) -> Form:
     what = "a warp" if threads == 32 else f"{threads} threads"
     return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
                 short=True)
+
+
+def _rescales(nest: Nest) -> bool:
+    """Does it go over a row once where it would have gone over registers twice?"""
+    return any(node.loops.kind == SUMEXP for node in nest.nodes)
 
 
 def row_threads(columns: int, per_thread: int = PER_THREAD) -> int:

@@ -71,8 +71,8 @@ class LanePrinter(GridPrinter):
 
     # ---- a thread has no one to wait for ----
 
-    def together(self, kind: str, total: Name) -> str:
-        return ""
+    def joined(self, buffer: str, total: Name, dtype: dtypes.dtype) -> list[Line]:
+        return []
 
     def by_one(self, text: str, buffer: str) -> list[Line]:
         return [(text, note_now())]

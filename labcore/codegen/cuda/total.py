@@ -12,10 +12,10 @@ from ...fusion.deps import Node
 from ...fusion.handlers import Name
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
-from ...fusion.primitives import identity
+from ...fusion.primitives import SUMEXP
 from .. import spelling
 from ..cpu import Section
-from ..printer import Line, note_now
+from ..printer import Line
 from .base import GridPrinter, guarded, repeated
 from .form import EACH, THREADS, TILE, Form
 from .kernel import GridKernel
@@ -74,16 +74,32 @@ class TotalPrinter(GridPrinter):
         total = Name(self._name(f"{node.name}_acc"), wide)
         part = self._lent(f"{node.name}_part", wide, Expr.of(self.form.shares))
         value = f"bool({part}[s])" if wide is dtypes.bool else f"{part}[s]"
+        if kind == SUMEXP:
+            texts = self._rescaled(node.name, total, value, dtype)
+        else:
+            texts = [f"{total} = {spelling.combine(kind, total, value, wide)}"]
         (at,) = node.stores[node.name]
         self.section = Section()
         self._finish_row(node.name, at.subs(self.nest.rename), total, dtype)
-        stored = self.section.after
         return [
-            (f"{total} = {spelling.constant(identity(kind, wide), wide)}", ""),
+            *self.begin(node.name, kind, total, dtype),
             *repeated(f"for s in range(tid, {self.form.shares}, {THREADS}):",
-                      [(f"{total} = {spelling.combine(kind, total, value, wide)}", "")]),
-            *stored,
+                      [(text, "") for text in texts]),
+            *self.section.after,
         ]
+
+    def _rescaled(self, buffer: str, total: Name, part: str, dtype: dtypes.dtype) -> list[str]:
+        """A block's sum of powers is taken in, both below the larger of their tops."""
+        top, best = self._top(buffer), self._name(f"{buffer}_best")
+        other = f"{self._tops(buffer, dtype)}[s]"
+        mine, theirs = (self.power(f"{each} - {best}", dtype, total.dtype)
+                        for each in (top, other))
+        return [f"{best} = rmax({top}, {other})", f"{total} = {total} * {mine} + {part} * {theirs}",
+                f"{top} = {best}"]
+
+    def _tops(self, buffer: str, dtype: dtypes.dtype) -> str:
+        """What each block's sum of powers is below of."""
+        return self._lent(f"{buffer}_tops", dtype, Expr.of(self.form.shares))
 
     def by_one(self, text: str, buffer: str) -> list[Line]:
         return super().by_one(text, buffer) if self.last else []
@@ -119,13 +135,13 @@ class TotalPrinter(GridPrinter):
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
         if not self.leaving:
             return super()._finish_row(buffer, at, total, dtype)
-        kind = self.nest.group.made[buffer].loops.kind
         part = self._lent(f"{buffer}_part", total.dtype, Expr.of(self.form.shares))
-        self.section.after += [
-            (self.together(kind, total), note_now()),
-            ("if tid == 0:", ""),
-            (f"    {part}[int64(cuda.blockIdx.x)] = {total}", ""),
-        ]
+        left = [f"{part}[int64(cuda.blockIdx.x)] = {total}"]
+        if self.nest.group.made[buffer].loops.kind == SUMEXP:
+            best = self._name(f"{buffer}_best")
+            left.append(f"{self._tops(buffer, dtype)}[int64(cuda.blockIdx.x)] = {best}")
+        self.section.after += self.joined(buffer, total, dtype)
+        self.section.after += guarded("tid == 0", [(text, "") for text in left])
 
     def _cell(self, buffer: str, at: Expr) -> str:
         if self.nest.homes.get(buffer) == "row" and buffer not in self.nest.lends:
