@@ -14,7 +14,8 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from labcore.codegen import options_for, print_kernel, print_plain
+from labcore.codegen import is_on_card, options_for, print_kernel, print_plain
+from labcore.codegen.cuda import print_launches
 from labcore.codegen.printer import Kernel, Note
 from labcore.fusion import Nest, fuse_graph
 from labcore.fusion.follow import Question, questions
@@ -32,6 +33,7 @@ Json = dict[str, Any]
 ROLES = {"load": "read", "store": "write", "scatter": "write"}
 FOLDS = ("reduce", "scan")
 QUOTE = '"'
+NOT_HERE = "a card's is NVIDIA's own"  # `labcore.codegen.cuda.cubin` makes it
 Machine = Callable[[], Json]  # compiles
 
 
@@ -69,7 +71,9 @@ class _Kernel:
             body.node.name: body.questions for body in questions(nest)
         }
         self.loops = [(text, self._key(asked)) for text, asked in ShowNest(nest).lines()]
-        self.real, self.plain = print_kernel(nest, number), print_plain(nest, number)
+        self.on_card = is_on_card(fused.module.graph)
+        self.real = on_grid(nest, number) if self.on_card else print_kernel(nest, number)
+        self.plain = print_plain(nest, number)
 
     def told(self) -> Json:
         printed = [self._printed(kernel) for kernel in (self.real, self.plain)]
@@ -90,6 +94,8 @@ class _Kernel:
 
     def machine(self) -> Json:
         """The machine code of both forms, {"run", "plain"}."""
+        if self.on_card:
+            return dict.fromkeys(("run", "plain"), {"none": NOT_HERE})
         found: Json = {}
         for form, kernel in (("run", self.real), ("plain", self.plain)):
             kin = {n: row["kin"] for n, row in enumerate(self._printed(kernel), 1)}
@@ -148,6 +154,18 @@ class _Kernel:
             elif question.word in (*ROLES, *FOLDS):
                 kin.setdefault(f"return {question.args[0].strip(QUOTE)}", []).append(key)
         return graph_rows(self.plan, self.fused, kin)
+
+
+def on_grid(nest: Nest, number: int) -> Kernel:
+    """A nest's kernels for a card as one text, each below the launch that it has."""
+    launches = print_launches(nest, number)
+    lines, notes = list[str](), list[str]()
+    for kernel in launches.kernels:
+        lines += [*[""] * bool(lines), f"{kernel.launch}  {kernel.form}: {kernel.reason}"]
+        notes += [""] * (len(lines) - len(notes))
+        lines += kernel.source.splitlines()
+        notes += kernel.notes
+    return Kernel(launches.name, "\n".join(lines), launches.parameters, tuple(notes))
 
 
 def graph_rows(plan: Schedule, fused: Fused, kin: dict[str, list[str]]) -> list[Json]:

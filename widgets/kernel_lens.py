@@ -40,6 +40,9 @@ class KernelLens(LabWidget):
     and are set by the view. `machine=False` leaves the machine code out, and compiles nothing; of a
     call with many kernels only those that are looked at are compiled for it.
 
+    For tensors of a card the kernels are the card's, each below its launch, [grid, block], and the
+    form that it has on the grid; the machine code is left out.
+
     The call is really made, once, on a compiled form of its own, and its gradients are computed;
     nobody's `.grad` changes. Raises ValueError where nothing of the call is compiled, and for a
     kernel that is not there; an exception of the call itself is raised as it is.

@@ -46,7 +46,7 @@ def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT)
     """Compile a graph for the device of its inputs. `phase` is "inference", "forward" or
     "backward". Raises RuntimeError when they lie on several."""
     schedule = fuse_graph(gm.graph, phase, options_for(gm.graph, options), gm.overwritten)
-    on_card = _is_on_card(gm.graph)
+    on_card = is_on_card(gm.graph)
     if on_card:
         from .cuda.program import compile_schedule as compile_for_card
 
@@ -83,10 +83,10 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
 
 def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:
     """What the loop compiler is told for the device of a graph. Raises RuntimeError for several."""
-    return for_card(options) if _is_on_card(graph) else options
+    return for_card(options) if is_on_card(graph) else options
 
 
-def _is_on_card(graph: Graph) -> bool:
+def is_on_card(graph: Graph) -> bool:
     """Is the graph's work a card's?"""
     metas = [node.meta for node in graph.nodes if node.op in ("placeholder", "get_attr")]
     found = {meta.device for meta in metas if isinstance(meta, TensorMeta) and meta.shape}

@@ -11,7 +11,7 @@ import pytest
 import traitlets
 
 import labcore as torch
-from labcore import trace
+from labcore import cuda, trace
 from tests.codegen.test_provenance import SORTS
 from tests.widgets import lens_fixture
 from tests.widgets.programs import block
@@ -163,6 +163,43 @@ def test_instructions_are_kin_of_the_line_that_llvm_names():
     assert shown == machine["instructions"]
     plain = lens.machines["0"]["plain"]
     assert [s["lanes"] for s in plain["sections"] if s["body"]] == [1]
+
+
+@pytest.fixture
+def card():
+    """A simulated one."""
+    cuda.simulate()
+    yield
+    cuda.simulate(False)
+
+
+ON_HOST = {"read by index", "gathered", "written by index"}  # their indices lie there
+
+
+@pytest.mark.parametrize("name", SORTS.keys() - ON_HOST)
+def test_a_cards_kernels_are_those_that_are_launched(name, card):
+    fn, x = SORTS[name], X.cuda()
+    with trace.record() as story:
+        torch.compile(fn)(x.clone())
+    lens = KernelLens(fn, x.clone())
+    shown = [row["text"] for kernel in lens.trace["kernels"] if "library" not in kernel
+             for row in kernel["stages"]["run"] if row["text"] and row["text"][0] != "["]
+    compiled = [ready.source for ready in story.of(trace.KernelReady)]
+    assert shown == [re.sub(r"\s+# .*", "", r) for s in compiled for r in s.splitlines()]
+
+
+def test_a_cards_kernels_stand_below_their_launches(card):
+    rows = lambda x: torch.softmax(x + 1, -1)
+    lens = KernelLens(rows, torch.randn(6, 300).cuda())
+    (kernel,) = lens.trace["kernels"]
+    assert kernel["stages"]["run"][0]["text"] == (
+        "[2, (32, 4)]  rows: a warp a row of 300: the row stays in registers")
+    assert kin_of(kernel, "run", "x_r[k] = x[300*i0 + i1]") == ["load x"]
+    assert kin_of(kernel, "run", "amax_acc = warp_amax(amax_acc)") == ["amax"]
+    assert "NVIDIA's own" in lens.machines["0"]["run"]["none"]
+    both = KernelLens(lambda x: (rows(x), x.sum(0)), torch.randn(6, 300).cuda(), machine=False)
+    heads = [row["text"] for row in both.shown["stages"]["run"] if row["text"].startswith("[")]
+    assert len(heads) == 2 and "sum_1" in repr(both)
 
 
 def test_without_numba_the_machine_code_says_so(monkeypatch):

@@ -39,6 +39,18 @@ WORDS = {*FUNCTIONS, "cuda", "uint8", "uint32", "int32", "min", "tid", "tx", "ty
          "first", "tile", "batch", "share", "result", "other", "a", "c", "k", "q", "s", "v"}
 
 
+class _Asking(Reads):
+    """Which question first asks for each load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: dict[tuple[str, Expr], Note] = {}
+
+    def load(self, buffer: str, at: Expr) -> None:
+        super().load(buffer, at)
+        self.asked.setdefault((buffer, at), note_now())
+
+
 class GridPrinter(CpuPrinter):
     """`registers`: which array holds an element of a buffer, by the buffer and the offset."""
 
@@ -111,30 +123,30 @@ class GridPrinter(CpuPrinter):
         good to load when it is needed.
         """
         lines: list[Line] = []
-        for buffer, at in self._read_by(nodes):
+        for (buffer, at), note in self._read_by(nodes).items():
             if again and not self._worth_keeping(buffer, at, nodes):
                 continue
             name = self.array(f"{buffer}_r", count, self.buffers[buffer].dtype)
             while name in self.registers.values():
                 name = self.array(f"{name}_", count, self.buffers[buffer].dtype)
-            lines.append((f"{name}[k] = {self._cell(buffer, at)}", note_now()))
+            lines.append((f"{name}[k] = {self._cell(buffer, at)}", note))
             self.registers[buffer, at] = name
         return lines
 
-    def _read_by(self, nodes: Sequence[Node]) -> list[tuple[str, Expr]]:
-        """The loads along the loop that no register answers yet."""
-        with using(Reads()) as reads:
+    def _read_by(self, nodes: Sequence[Node]) -> dict[tuple[str, Expr], Note]:
+        """The loads along the loop that no register answers yet, and what first asks for each."""
+        with using(_Asking()) as reads:
             for node in nodes:
                 self.nest.run(node)
-        return [
-            (buffer, at)
-            for buffer, at in dict.fromkeys(reads.loads)
+        return {
+            (buffer, at): note
+            for (buffer, at), note in reads.asked.items()
             if self._varies(at)
             and not any(map(is_place, at.symbols))
             and (buffer, at) not in self.registers
             and (buffer, at) not in reads.stores
             and self.nest.homes.get(buffer, "memory") == "memory"
-        ]
+        }
 
     def _worth_keeping(self, buffer: str, at: Expr, nodes: Sequence[Node]) -> bool:
         if any(var in at.symbols for var, _ in self.nest.outer_loops):

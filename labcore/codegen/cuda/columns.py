@@ -86,11 +86,11 @@ class ColumnsPrinter(GridPrinter):
         """Loads that are the same in all rows, such as a bias."""
         rows = {var for var, _ in self.nest.row_loops}
         everything, self.inner_vars = self.inner_vars, self.inner_vars - rows
-        lines = []
-        for buffer, at in self._read_by(nodes):
+        lines = list[Line]()
+        for (buffer, at), note in self._read_by(nodes).items():
             if not rows & at.symbols:
                 name = self.array(f"{buffer}_c", self.each, self.buffers[buffer].dtype)
-                lines.append((f"{name}[k] = {self._cell(buffer, at)}", ""))
+                lines.append((f"{name}[k] = {self._cell(buffer, at)}", note))
                 self.registers[buffer, at] = name
         self.inner_vars = everything
         return lines
