@@ -13,7 +13,7 @@ PyTorch captures the write itself; AOTAutograd functionalizes the graph afterwar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ..graph import Node, map_nodes
@@ -49,8 +49,10 @@ class Memory:
         self.recorded: set[Node] = set()  # bases with a new history
         self.first_recorded: int | None = None  # the first step that gave an input one
         self.tape_saw: set[Node] = set()  # bases written while recording
+        self.saved: dict[Node, int] = {}  # the first step whose backward may read a memory
         self.unrecorded: dict[Node, int] = {}  # views made under no_grad, and at which step
-        self.views_recorded: set[Node] = set()  # where the region has left the no_grad it began in
+        # Where the region has left the no_grad it began in, or before it began:
+        self.views_recorded: set[Node] = set()
         self.twins: dict[Node, tuple[TensorVariable, Node]] = {}  # inputs: others when detached
         self._detached: dict[Node, list[Node]] = {}  # further bases of a memory
         self._views: dict[tuple[Node, Node, Node], Node] = {}
@@ -84,6 +86,14 @@ class Memory:
         if root in self.contents and source is not None:
             self.current[node] = self._emit(node.target, (self.read(source),))
 
+    def save(self, nodes: Iterable[Node]) -> None:
+        """An operator was recorded that takes or gives these: its backward may read their memory,
+        with what is in it by then."""
+        roots = {memory_of(node) for node in nodes}
+        roots |= {memory_of(base) for base, now in self.current.items() if memory_of(now) in roots}
+        for root in roots:
+            self.saved.setdefault(root, self.tracer.step)
+
     def check_recorded(self, node: Node) -> None:
         """Raises Break, where it was made, for a view whose history only eager mode knows."""
         view = self.made_unrecorded(node)
@@ -107,8 +117,8 @@ class Memory:
         return self.home(base) if base.op == "placeholder" else None
 
     def made_recorded(self, node: Node) -> bool:
-        """Was the tensor made a view where views are recorded, though the region began where they
-        are not?"""
+        """Was the tensor made a view where views are recorded, though the region may have begun
+        where they are not?"""
         base, view = base_of(node), node
         while view is not base and view in self.views_recorded:
             source = view_source(view)
@@ -152,6 +162,8 @@ class Memory:
         value = self._value(op, target, read_args, read_kwargs, recorded)
         self._spread(root, base, self._whole(base, target, value), recorded)
         self.writes.setdefault(root, []).append(self.tracer.step)
+        if recorded:
+            self.save((target, *others))
         if mode.grad and base is root:
             self.tape_saw.add(root)
         return target
@@ -221,6 +233,8 @@ class Memory:
         steps, refusal = way
         for op, rest in steps:
             node = self._emit(op, (node, *rest))
+            if not refusal:
+                self.views_recorded.add(node)
         if refusal:
             self.unrecorded[node] = self.tracer.step
         return node

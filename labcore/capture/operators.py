@@ -105,6 +105,8 @@ class CaptureTracer(Tracer):
         meta = result.meta = self._with_grad(op, result)
         if op.kind == "detach":
             self.memory.note(result)
+        if meta.requires_grad and not op.alias:
+            self.memory.save((result, *_nodes_of((args, kwargs))))
         return self.stand_in(result, TensorVariable(meta, result))
 
     def call_whole(self, op: Op, *args: Any) -> Any:
@@ -123,6 +125,8 @@ class CaptureTracer(Tracer):
         self.steps[node] = self.step
         if self.modes.changed:
             self._is_cut_off(op, node)
+        if mode.grad and self._wants_grad(args):
+            self.memory.save(_nodes_of(args))
         return self._items(node, whole, ())
 
     def _items(self, whole: Node, part: Any, path: tuple[Any, ...]) -> Any:
@@ -131,6 +135,8 @@ class CaptureTracer(Tracer):
             given = (whole, *path)
             node = self.graph.call_function(ITEM, given, meta=part, origin=self.origin)
             self.steps[node] = self.step
+            if part.requires_grad:
+                self.memory.save((node,))
             return self.stand_in(node, TensorVariable(part, node))
         if isinstance(part, dict):
             return {key: self._items(whole, item, (*path, key)) for key, item in part.items()}

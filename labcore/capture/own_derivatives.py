@@ -276,5 +276,6 @@ def _give_history(
     given = (result.node, inputs, kept, numbers)
     node = tracer.graph.call_function(op, given, meta=meta, origin=tracer.origin)
     tracer.steps[node] = vm.step
+    tracer.memory.save((node, result.node, *inputs, *saved))
     result.node, result.meta = node, meta
     tracer.stand_in(node, result)

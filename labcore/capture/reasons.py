@@ -90,6 +90,15 @@ REASONS: dict[str, Reason] = {
         "Use the operator without the underscore: y = x.{pure}(...), or x = x + 1 instead of x += "
         "1; or write under torch.no_grad().",
     ),
+    "uncounted-write": Reason(
+        "{name} writes through .data",
+        "Nobody counts such a write: eager mode's backward reads the new values wherever an "
+        "operator before it saved this memory. A region would have saved the old ones, or compute "
+        "them again, so those operators are CPython's, too.",
+        "Write under torch.no_grad(), after the backward that needs the old values; eager mode "
+        "tells you when it came too early.",
+        _AROUND,
+    ),
     "random-operator": Reason(
         "random operator {name}",
         "A graph draws only by operators, and only what it uses; the generator must go on as in "

@@ -27,7 +27,9 @@ def check_write(memory: Memory, op: Op, target: Node, others: list[Node], record
         memory_of(target),
     )
     if through_data(target):
-        raise stop
+        uncounted = Break("uncounted-write", name=op.name)
+        uncounted.step = memory.saved.get(root)
+        raise uncounted
     if root.op == "placeholder":
         meta = meta_of(root)
         if overlaps_itself(meta.shape, meta.stride):

@@ -9,7 +9,7 @@ from hypothesis import given, strategies
 import labcore as torch
 from labcore.compiler import compile as lab_compile
 from labcore.compiler._dynamo.testing import CompileCounter
-from labcore.trace import AotGraph, record
+from labcore.trace import AotGraph, GraphBreak, record
 
 from . import campaign
 from .mutation import SIZES, Program, check, generate
@@ -74,6 +74,89 @@ def test_like_eager(name, backend):
 def test_a_view_made_unrecorded_after_a_write_to_its_detached_base():
     body = "t = x.detach(); t += k; " + NO_GRAD + "v = t[1]; return t, v"
     check(program(body, wanted=PLAIN), "eager")
+
+
+# Nobody counts what is written through .data: a backward reads the new values where it saved them.
+UNCOUNTED = {
+    "operand": program("z = x * k; t = z * z; z.data.mul_(2); return t * 1,"),
+    "result": program("t = (x * k).exp(); t.data.mul_(2); return t * 1,"),
+    "in_part": program("z = x * k; t = z.T * z[0, 0]; z[0].data.mul_(2); return t * 1,"),
+    "input": program("t = x * x; x.data.mul_(2); return t * 1,"),
+    "input_written_before": program("x.add_(0); t = x * x; x[0].data.mul_(2); return t,"),
+    "result_of_a_write": program("z = x * k; z.sigmoid_(); z.data.mul_(2); return z * 1,"),
+    "computed_from_it": program("z = x * k; u = z * 2; t = u * u; z.data.mul_(2); return t * 1,"),
+    "detached": program("z = x * k; t = z.detach() * y; z.data.mul_(2); return t * 1,"),
+    "in_a_list": program("z = x * k; t = torch.stack([z, z]).exp(); z.data.mul_(2); return t * z,"),
+    "read_afterwards": program("z = x * k; z.data.mul_(2); return z * z,"),
+    "not_recorded": program("z = x * k; " + NO_GRAD + "u = z * z; z.data.mul_(2); return u * z,"),
+    "twice": program("z = x * k; t = z * z; z.data.mul_(2); u = z * t; z.data.add_(1); return u,"),
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", UNCOUNTED)
+def test_a_backward_reads_what_was_written_through_data(name, backend):
+    check(UNCOUNTED[name], backend)
+
+
+class Sine(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        y = x.sin()
+        ctx.save_for_backward(x, y)
+        return y
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensors
+        return g * x.cos() * y
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_function_s_backward_reads_it_too(place, backend):
+    def run(x):
+        z = x + 1
+        z.add_(place == 2)
+        y = Sine.apply(z)
+        (z, y, z[:1])[place].data.mul_(2)
+        return y * 1
+
+    grads = []
+    for function in (run, lab_compile(run, backend=backend)):
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        function(x).sum().backward()
+        grads.append(x.grad.tolist())
+    assert grads[0] == pytest.approx(grads[1])
+
+
+def test_the_place_of_a_write_through_data_is_told():
+    def run(x):
+        z = x * 2
+        t = z * z
+        z.data.mul_(2)
+        return t
+
+    with record() as trace:
+        lab_compile(run, backend="eager")(torch.ones(2, requires_grad=True))
+    stops = [stop for stop in trace.of(GraphBreak) if stop.break_id == "uncounted-write"]
+    assert stops and {stop.origin.line for stop in stops} == {run.__code__.co_firstlineno + 3}
+
+
+# A region may begin where nothing is recorded; views that it finds were made before.
+BLOCK = "with torch.no_grad():;     print(end='');     y.mul_(2); "
+LEFT = {
+    "written": BLOCK + "x[-1] += k; return y,",
+    "kept": BLOCK + "v = x[-1]; print(end=''); v.add_(k); return v, y",
+    "after_a_write": "x[0].sub_(x.sum()); " + BLOCK + "x[-1] += k; return y,",
+}
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("inputs", ["x, y = base[:, 0], base[:, 1:]", "x, y = base[1:], base"])
+@pytest.mark.parametrize("name", LEFT)
+def test_views_from_before_a_region_that_begins_in_no_grad(name, inputs, backend):
+    check(program(LEFT[name], inputs, wanted=PLAIN), backend)
 
 
 REFUSED = {

@@ -249,6 +249,7 @@ CASES = {
     ],
     "mutation": [writes_method],
     "varying-number": [spells],
+    "uncounted-write": [lambda x: (x.data.mul_(1), x + 1)[1]],
     "inplace-operator": [lambda x: (WHOLE.mul_(1), PART + x)[1]],
     "random-operator": [
         lambda x: x * 0 + (torch.randint(3, (4,)) < 4),
