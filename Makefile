@@ -58,9 +58,9 @@ nbval: env
 	    --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg \
 	    --nbval-cell-timeout 120 $(BOOKS),@echo 'notebooks: none yet')
 
-# Each process has a JupyterLab and a chromium of its own.
+# Each process has a JupyterLab and a chromium of its own, and takes over tests that wait for another.
 browser: env
-	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m browser tests/browser
+	$(BIN)/pytest -q -n $(JOBS) --dist worksteal -m browser tests/browser
 
 lint: env
 	$(UV) lock --check --offline
