@@ -74,11 +74,20 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
         if not why:
             from ..runtime.replay import Replaying
 
-            replaying: Any = Replaying(found, call, tell)  # type: ignore[arg-type]
-            replaying.__dict__.update(call.__dict__)
-            return replaying
+            return _told_as(Replaying(found, call, tell), call)  # type: ignore[arg-type]
     tell("skipped", why, 0)
     return call
+
+
+def _told_as(replaying: Call, call: Any) -> Call:
+    """What replays, with the texts of what was compiled."""
+
+    def replayed(args: list[Any]) -> tuple[Any, ...]:
+        return replaying(args)
+
+    made: Any = replayed
+    made.source, made.schedule, made.kernels = call.source, call.schedule, call.kernels
+    return replayed
 
 
 def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:

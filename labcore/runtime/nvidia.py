@@ -8,6 +8,7 @@ call that waits; after that CUDA serves this process no more, and the error says
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from cuda.bindings import driver as cu
@@ -78,12 +79,8 @@ class NvidiaDriver:
         self, function: Any, grid: Sequence[int], block: Sequence[int]
     ) -> Callable[..., None]:
         """What launches a kernel over these threads; takes addresses and numbers."""
-        config, stream = LaunchConfig(grid=tuple(grid), block=tuple(block)), self.stream
-
-        def run(*arguments: Any) -> None:
-            launch(stream, config, function, *arguments)
-
-        return run
+        config = LaunchConfig(grid=tuple(grid), block=tuple(block))
+        return partial(launch, self.stream, config, function)
 
     def matmul(self, kind: str, product: Product, a: int, b: int, c: int) -> None:
         if self._cublas is None:

@@ -24,10 +24,10 @@ from typing import Any
 import numpy as np
 
 from ..tensor.storage import flat
-from ..tensor.tensor import wrap
+from ..tensor.tensor import Known, learnt, wrap
 from . import cards
 from .allocator import Pool
-from .card import SiliconCard, place
+from .card import DATA, SiliconCard, cell, place
 from .driver import CallStep, KernelStep, Step
 
 Call = Callable[[list[Any]], tuple]
@@ -66,8 +66,6 @@ class Recorded:
         self.sources = [self._source(out, given) for out in self.outputs]
         self._find_places(given)
         self._find_kinds()
-        self.asked = [(k, k >= len(given), k - len(given) if k >= len(given) else k)
-                      for k, found in enumerate(self.places) if found]
         self.replay = card.driver.replay(self.steps)
 
     def _source(self, out: Any, given: Sequence[Any]) -> Any:
@@ -112,30 +110,36 @@ class Recorded:
         for k, copy in self.still.items():
             self.card.copy(copy, inputs[k].array)
         results = self._results(inputs)
-        changed: set[int] = set()
-        current = self.current
-        for k, source, number in self.asked:
-            now = place((results if source else inputs)[number].array)
-            if now != current[k]:
-                current[k] = now
-                for step, at in self.places[k]:
-                    self.steps[step].arguments[at] = now  # type: ignore[union-attr]
-                    changed.add(step)
-        for step in changed:
-            self.replay.set(step, self.steps[step].arguments)  # type: ignore[union-attr]
+        now = [cell(id(t.array) + DATA).value for t in (*inputs, *results)]  # `place` of each
+        if now != self.current:
+            self._update(now)
         self.replay.launch()
         return self.taken(results) if self.left else results
 
+    def _update(self, now: list[int]) -> None:
+        """Tell the replay where inputs and outputs are this time."""
+        changed: set[int] = set()
+        for there, before, places in zip(now, self.current, self.places):
+            if there != before:
+                for step, at in places:
+                    self.steps[step].arguments[at] = there  # type: ignore[union-attr]
+                    changed.add(step)
+        self.current = now
+        for step in changed:
+            self.replay.set(step, self.steps[step].arguments)  # type: ignore[union-attr]
+
     def _results(self, inputs: Sequence[Any]) -> tuple:
         """A tensor for each output: an input, what is always the same, or new memory."""
-        new = [wrap(self.card.empty(*layout)) for layout in self.layouts]
+        new = [wrap(make(), known) for make, known in self.makers]
+        if self.all_new:
+            return tuple(new)
         return tuple([new[where] if kind == MADE else inputs[where] if kind == GIVEN else
                       self.outputs[where] for kind, where in self.kinds])
 
     def _find_kinds(self) -> None:
-        """What each output is, and the layouts of those that are new each time."""
+        """What each output is, and what makes those that are new each time."""
         self.kinds: list[tuple[int, int]] = []
-        self.layouts: list[tuple] = []
+        self.makers: list[tuple[Callable[[], Any], Known]] = []
         known: dict[int, int] = {}
         for k, (out, source) in enumerate(zip(self.outputs, self.sources)):
             if source is not None:
@@ -144,9 +148,12 @@ class Recorded:
                 self.kinds.append((CONSTANT, k))
             else:
                 if id(out) not in known:
-                    known[id(out)] = len(self.layouts)
-                    self.layouts.append((out.array.shape, out.array.strides, out.array.dtype))
+                    known[id(out)] = len(self.makers)
+                    array = out.array
+                    make = self.card.maker(array.shape, array.strides, array.dtype)
+                    self.makers.append((make, learnt(array)))
                 self.kinds.append((MADE, known[id(out)]))
+        self.all_new = self.kinds == [(MADE, k) for k in range(len(self.makers))]
 
     def _is_made(self, out: Any) -> bool:
         base: Any = out.array
@@ -176,18 +183,24 @@ class Replaying:
     def __call__(self, args: list[Any]) -> tuple:
         if self.refused:
             return self.call(args)
-        inputs = list(args)
-        args.clear()
         with self.lock:
-            self.calls += 1
-            if self.calls == 1 or cards.recorded() is not None:
-                return self.call(inputs)
-            if self.recorded is not None:
-                moved = self.recorded.moved(inputs)
-                if not moved:
-                    return self.recorded.run(inputs)
+            recorded = self.recorded
+            if recorded is None or cards.listening.steps is not None:
+                return self._not_yet(args)
+            moved = recorded.moved(args) if recorded.baked else []
+            if moved:
                 self.moving.update(moved)
-            return self._record(inputs)
+                return self._record(args)
+            results = recorded.run(args)
+            args.clear()
+            return results
+
+    def _not_yet(self, args: list[Any]) -> tuple:
+        """The first call, or one within a recording, is made as it is; the second one recorded."""
+        self.calls += 1
+        if self.calls == 1 or cards.recorded() is not None:
+            return self.call(args)
+        return self._record(args)
 
     def _record(self, inputs: list[Any]) -> tuple:
         self.recordings += 1

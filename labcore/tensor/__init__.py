@@ -14,6 +14,7 @@ From outside: `from labcore.tensor import Tensor`; `labcore.tensor` is the funct
     threads      how many                     pool         memory for large ones
     function     derivatives of one's own     custom       what the tape is told of those
     hooks        on a gradient's way          saved        what is kept until the backward
+    cuda         arrays of a card             on_card      tensors of uninitialised ones
 """
 
 from . import autograd

@@ -19,7 +19,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from labcore import devices
-from labcore.dtypes import dtype as DType
 from labcore.ops.op import Op
 
 REFUSED = (
@@ -194,11 +193,3 @@ def made_here(array: np.ndarray) -> np.ndarray:
 def carrier(op: Op, raw: Sequence[Any]) -> Callable[..., Any]:
     """What computes an operator where its operands lie: numpy, or a kernel on the card."""
     return op.kernel if _carry is None else _carry(op, raw)
-
-
-def empty_strided(shape: Sequence[int], stride: Sequence[int], dtype: DType) -> Any:
-    """A tensor of this layout on the card, uninitialised."""
-    from .tensor import wrap
-
-    size = dtype.itemsize
-    return wrap(card().empty(shape, [s * size for s in stride], dtype.numpy))

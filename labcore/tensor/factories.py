@@ -21,7 +21,7 @@ from labcore.dtypes import dtype as DType
 from labcore.graph import contiguous_strides
 from labcore.shapes import SymInt
 
-from . import cuda, pool
+from . import cuda, on_card, pool
 from .cuda import is_on_card
 from .exchange import from_interface
 from .layout import Layout, layout_of
@@ -234,7 +234,7 @@ def empty_like(
     input: Tensor, *, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     meta = ops.zeros_like.meta(input.meta)
-    make = cuda.empty_strided if is_on_card(input.array) else empty_strided
+    make = on_card.empty_strided if is_on_card(input.array) else empty_strided
     return finished(make(meta.shape, meta.stride, dtype or input.dtype), device, requires_grad)
 
 

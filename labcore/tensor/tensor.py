@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     from .hooks import GradientHooks
     from .nodes import Node, Step
 
-Known = tuple[Layout, Size, tuple[int, ...], dtypes.dtype]
+Known = tuple[Layout, Size, tuple[int, ...], dtypes.dtype, devices.device]
 
 _new = object.__new__
 _layouts: dict[tuple, Known] = {}
+_on_card: dict[tuple, Known] = {}
 
 
 class Tensor(Conversions, Exchange, History, Methods, metaclass=Watched):
@@ -256,29 +257,31 @@ missing.install(Tensor)
 seal(Tensor)
 
 
-def wrap(array: np.ndarray) -> Tensor:
-    """A tensor over an array that a kernel just made, or that nobody else knows as a tensor."""
+def wrap(array: np.ndarray, known: Known | None = None) -> Tensor:
+    """A tensor over an array that a kernel just made, or that nobody else knows as a tensor;
+    `known` is what `learnt` says of arrays like it."""
     self = _new(Tensor)
     self.array = array
-    known = _layouts.get((array.shape, array.strides, array.dtype)) or _learn(array)
-    self._layout, self.shape, self._stride, self.dtype = known
-    self.device = devices.cpu
+    self._layout, self.shape, self._stride, self.dtype, self.device = known or learnt(array)
     self._grad = self.grad_fn = self._base = self._storage = self._pointer = self._views = None
-    if isinstance(array, DeviceArray):
-        self.device = devices.cuda
-        layout = self._layout
-        self._layout = layout_of(layout.shape, layout.stride, layout.dtype, devices.cuda)
     return self
 
 
-def _learn(array: np.ndarray) -> Known:
+def learnt(array: np.ndarray) -> Known:
     """The layout of an array and what is in it, remembered for the next one like it."""
+    kept = _on_card if isinstance(array, DeviceArray) else _layouts
+    return kept.get((array.shape, array.strides, array.dtype)) or _learn(array, kept)
+
+
+def _learn(array: np.ndarray, kept: dict[tuple, Known]) -> Known:
     found = dtypes.from_numpy(array.dtype)
-    layout = layout_of(array.shape, tuple([s // found.itemsize for s in array.strides]), found)
-    if len(_layouts) > 4096:
-        _layouts.clear()  # shapes that change on every call
-    known = layout, layout.shape, layout.stride, found
-    _layouts[array.shape, array.strides, array.dtype] = known
+    stride = tuple([s // found.itemsize for s in array.strides])
+    device = devices.cuda if kept is _on_card else devices.cpu
+    layout = layout_of(array.shape, stride, found, device)
+    if len(kept) > 4096:
+        kept.clear()  # shapes that change on every call
+    known = layout, layout.shape, layout.stride, found, device
+    kept[array.shape, array.strides, array.dtype] = known
     return known
 
 

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import labcore as torch
-from labcore import trace
+from labcore import ops, trace
+from labcore.codegen import compile_graph
+from labcore.fusion.options import DEFAULT
 from labcore.tensor import from_numpy
 from labcore.tensor.cuda import card_in_use
+from tests.codegen.graphs import meta, traced
+from tests.codegen.grid import on_card
 
 from .cards import card_of
 
@@ -173,3 +178,15 @@ def test_pointers_are_updated_only_where_they_changed(card):
     once = replay.changed - before
     compiled((x + 0), b)
     assert once <= 2 and replay.changed > before and y.shape == (100,)
+
+
+def test_what_is_replayed_still_has_its_texts(card):
+    gm = traced(ops.relu, meta(8))
+    on_card(gm.graph)
+    call = compile_graph(gm, "inference", replace(DEFAULT, cudagraphs=True))
+    assert "def call(args):" in call.source
+    assert [k.name for k in call.kernels] == ["numba_fused_relu_0"]
+    assert len(call.schedule.nests) == 1
+    for _ in range(4):
+        (found,) = call([torch.tensor([-1.0, 2.0] * 4).cuda()])
+        assert found.tolist() == [0.0, 2.0] * 4

@@ -29,7 +29,7 @@ class _CudaWrapper(Wrapper):
     unprinted: Any
 
     compiled = "labcore.codegen.cuda.program"
-    memory = "labcore.tensor.cuda"
+    memory = "labcore.tensor.on_card"
 
     @property
     def sources(self) -> list[str]:
