@@ -109,7 +109,7 @@ class CpuPrinter(KernelPrinter):
         if self.part == "rowred":
             self._reduce_row(buffer, at, kind, value)
             return
-        wide = accumulator(kind, value.dtype)
+        wide = self.adds_in(kind, value.dtype)
         if self.part == "fold":
             cell = old = self._local_name(f"{buffer}_acc")
         else:
@@ -119,6 +119,10 @@ class CpuPrinter(KernelPrinter):
             return self.rescale(self._top(buffer), Name(cell, wide), value)
         more = self.to_dtype(value, wide)
         self.put(self.part != "fold", f"{cell} = {spelling.combine(kind, old, more, wide)}")
+
+    def adds_in(self, kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
+        """The type that a reduction adds up in."""
+        return accumulator(kind, dtype)
 
     def _reduce_row(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         """The total of one value is added up once, whoever wants it."""

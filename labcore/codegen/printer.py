@@ -47,17 +47,20 @@ Line = tuple[str, str]  # code, and its Note; "" for what is no statement
 @dataclass(frozen=True)
 class Parameter:
     """What a kernel takes: a pointer to a storage, or to `scratch` elements that the wrapper lends;
-    or a number, and `storage` is the Python for it."""
+    or a number, and `storage` is the Python for it. `constant`: nobody writes there meanwhile."""
 
     name: str
     dtype: dtypes.dtype
     storage: str
     scratch: Expr | None = None
     number: bool = False
+    constant: bool = False
 
     @property
     def annotation(self) -> str:
-        return self.dtype.name if self.number else f"{self.dtype.name}*"
+        if self.number:
+            return self.dtype.name
+        return f"{'const ' * self.constant}{self.dtype.name}*"
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from .errors import (
     DivergentBarrier as DivergentBarrier,
     GridError as GridError,
+    NotConstant as NotConstant,
     OutOfBounds as OutOfBounds,
     Race as Race,
     Uninitialised as Uninitialised,

@@ -22,6 +22,10 @@ class Race(GridError):
     """Two threads use one address, one of them writes, and nothing orders the two."""
 
 
+class NotConstant(GridError):
+    """What is read through a pointer to const is written while the kernel runs."""
+
+
 class DivergentBarrier(GridError):
     """Some threads of a block, or of a warp, wait for others that never come."""
 

@@ -67,14 +67,14 @@ class Memory:
     def __init__(self) -> None:
         self.trackers: dict[tuple[int, int], Tracker] = {}
 
-    def array(self, name: str, cells: np.ndarray) -> Global:
-        """A flat numpy array as an argument."""
+    def array(self, name: str, cells: np.ndarray, constant: bool = False) -> Global:
+        """A flat numpy array as an argument; `constant`, where it is declared so."""
         base = _allocation(cells)
         start = _address(cells) - _address(base)
         key = (_address(base), cells.itemsize)
         if key not in self.trackers:
             self.trackers[key] = Tracker(base.nbytes // cells.itemsize)
-        return Global(name, cells, start, self.trackers[key])
+        return Global(name, cells, start, self.trackers[key], constant)
 
 
 def launch(
@@ -88,17 +88,16 @@ def launch(
     """Run a kernel of a text. Arguments are flat numpy arrays, or numbers; `watch` is the block of
     which every request of a warp is kept.
 
-    Raises GridError: OutOfBounds, Race, DivergentBarrier, Uninitialised, Unsupported; ValueError
-    for a launch that no card takes.
+    Raises GridError: OutOfBounds, Race, NotConstant, DivergentBarrier, Uninitialised, Unsupported;
+    ValueError for a launch that no card takes.
     """
     functions = {n.name: n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)}
     _check_shape(grid, block)
     function = functions.pop(kernel)
-    names = [a.arg for a in function.args.args]
     memory = Memory()
     given = {
-        name: memory.array(name, a) if isinstance(a, np.ndarray) else a
-        for name, a in zip(names, arguments, strict=True)
+        p.arg: memory.array(p.arg, a, _is_constant(p)) if isinstance(a, np.ndarray) else a
+        for p, a in zip(function.args.args, arguments, strict=True)
     }
     found = Launch(source, kernel, tuple(grid), tuple(block))
     size, across = _plane(block), _plane(grid)
@@ -116,6 +115,10 @@ def launch(
             _add_up(found, threads)
     found.traffic = {n: a.traffic for n, a in given.items() if isinstance(a, Global)}
     return found
+
+
+def _is_constant(parameter: ast.arg) -> bool:
+    return str(getattr(parameter.annotation, "value", "")).startswith("const ")
 
 
 def _add_up(found: Launch, threads: Threads) -> None:

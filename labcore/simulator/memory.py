@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import OutOfBounds, Race, Uninitialised
+from .errors import NotConstant, OutOfBounds, Race, Uninitialised
 from .tracker import Tracker
 
 if TYPE_CHECKING:
@@ -158,24 +158,32 @@ class Shared(Cells):
 
 class Global(Cells):
     """An array of the launch, from its first element on; `start` is that element's address in its
-    allocation, which begins at a multiple of 256 bytes."""
+    allocation, which begins at a multiple of 256 bytes. `constant`: nobody writes there."""
 
     space = "global"
 
-    def __init__(self, name: str, cells: np.ndarray, start: int, tracker: Tracker) -> None:
+    def __init__(
+        self, name: str, cells: np.ndarray, start: int, tracker: Tracker, constant: bool = False
+    ) -> None:
         super().__init__(name, cells)
-        self.start, self.tracker = start, tracker
+        self.start, self.tracker, self.constant = start, tracker, constant
         self.traffic = Traffic()
 
     def load(self, lanes: Lanes, index: Any) -> np.ndarray:
         active, at = self._where(lanes, index, "reads")
         self._note(lanes, active, at, "read")
+        if self.constant:
+            cell = self._cell(at)
+            self._keep_promise(lanes, active, at, self.tracker.writer[cell] >= 0, "was written")
+            self.tracker.constant[cell] = True
         self.traffic.reads += len(at)
         return lanes.spread(self.cells[at])
 
     def store(self, lanes: Lanes, index: Any, value: Any) -> None:
         active, at = self._where(lanes, index, "writes")
         self._note(lanes, active, at, "write")
+        broken = self.tracker.constant[self._cell(at)] | self.constant
+        self._keep_promise(lanes, active, at, broken, "is written")
         self.traffic.writes += len(at)
         self.cells[at] = lanes.pick(value)
 
@@ -185,9 +193,23 @@ class Global(Cells):
         self.traffic.atomics += len(at)
         np.add.at(self.cells, at, lanes.pick(value))
 
+    def _cell(self, at: np.ndarray) -> np.ndarray:
+        """Where that is in the allocation."""
+        return self.start // self.cells.itemsize + at
+
+    def _keep_promise(
+        self, lanes: Lanes, active: np.ndarray, at: np.ndarray, broken: np.ndarray, what: str
+    ) -> None:
+        """Raises NotConstant: on a card a load from const memory may be made at any other time."""
+        if broken.any():
+            which = int(np.argmax(broken))
+            raise NotConstant(lanes.tell(
+                f"{self.name}[{at[which]}] {what} by {lanes.person(active[which])}, and is read "
+                "through a pointer to const: leave out the const, or write elsewhere"))
+
     def _note(self, lanes: Lanes, active: np.ndarray, at: np.ndarray, kind: str) -> None:
         width = self.cells.itemsize
-        check_race(self, lanes, active, self.start // width + at, at, kind)
+        check_race(self, lanes, active, self._cell(at), at, kind)
         address = self.start + at * width
         lanes.record(self, kind, active, address)
         warps, sizes = np.unique(lanes.warp[active], return_counts=True)

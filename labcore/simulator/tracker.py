@@ -36,6 +36,7 @@ class Tracker:
         blank = lambda: np.full(cells, NOBODY, np.int64)
         self.writer, self.writer_warp, self.writer_block, self.written_in = (
             blank(), blank(), blank(), blank())
+        self.constant = np.zeros(cells, bool)  # read by who was promised that nobody writes
         self.reader, self.reader_warp, self.reader_block, self.read_in = (
             blank(), blank(), blank(), blank())
 

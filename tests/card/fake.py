@@ -126,7 +126,7 @@ class FakeDriver:
         arguments = []
         for type_, value in zip(function.types, given, strict=True):
             if type_.endswith("*"):
-                cells, numpy = self.bytes(value), np.dtype(type_[:-1])
+                cells, numpy = self.bytes(value), np.dtype(type_.removeprefix("const ")[:-1])
                 whole = cells.nbytes // numpy.itemsize * numpy.itemsize
                 arguments.append(cells[:whole].view(numpy))
             else:

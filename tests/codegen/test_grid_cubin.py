@@ -66,6 +66,21 @@ def test_literals_are_no_doubles_and_no_product_is_64_bits_of_floats():
 
 
 @needs_extra
+@pytest.mark.parametrize("name", ["column sums", "gelu backward", "layer norm backward"])
+def test_a_thread_adds_up_few_numbers_in_their_own_type(name):
+    function, metas, _ = CASES[name]
+    first, fold = compiled(function, *metas)
+    assert ".f64" not in first.ptx and "add.f64" in fold.ptx.replace("add.rn.f64", "add.f64")
+
+
+@needs_extra
+def test_what_nobody_writes_is_loaded_by_its_own_way():
+    for name, loads in (("layer norm", 16 + 2 * 16), ("pointwise rows", 2 * 4)):
+        (kernel,) = compiled(*CASES[name][:1], *CASES[name][1])
+        assert kernel.ptx.count("ld.global.nc.f32") == kernel.ptx.count("ld.global") == loads
+
+
+@needs_extra
 def test_a_maximum_keeps_nan():
     (kernel,) = compiled(softmax, floats(64, 1024))
     assert "max.NaN.f32" in kernel.ptx and "shfl.sync.bfly" in kernel.ptx

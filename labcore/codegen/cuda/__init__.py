@@ -24,9 +24,11 @@ from .rows import RowsPrinter
 from .total import total_kernels
 
 
-def print_launches(nest: Nest, number: int = 0) -> Launches:
-    """The kernels of a nest, numbered within its program."""
-    return Launches(tuple(_kernels(nest, number)))
+def print_launches(nest: Nest, number: int = 0, in_place: bool = False) -> Launches:
+    """The kernels of a nest, numbered within its program. `in_place`: the caller lends an operand's
+    memory for a result, of which the nest does not know."""
+    kernels = _kernels(nest, number)
+    return Launches(tuple(k.without_const() if in_place else k for k in kernels))
 
 
 def _kernels(nest: Nest, number: int) -> list[GridKernel]:

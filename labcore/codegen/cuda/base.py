@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ... import dtypes
 from ...fusion.deps import Node
@@ -285,7 +286,11 @@ class GridPrinter(CpuPrinter):
         """The text of a function of what its statements mention."""
         lines = [*((text, "") for text in self.declared.values()), *lines]
         used = set(_words("\n".join(code for code, _ in lines)))
-        self.parameters = {key: p for key, p in self.parameters.items() if p.name in used}
+        written = {found[1] for code, _ in lines if (found := re.match(r" *(\w+)\[.*\] = ", code))}
+        self.parameters = {
+            key: replace(p, constant=not p.number and p.name not in written)
+            for key, p in self.parameters.items() if p.name in used
+        }
         made = self.kernel(name, lines)
         return GridKernel(made.name, made.source, made.parameters, made.notes, grid=grid,
                           block=block, form=self.form.name, reason=self.form.reason,

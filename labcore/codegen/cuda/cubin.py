@@ -117,14 +117,17 @@ def _ptx(function: FunctionType, threads: int, cc: tuple[int, int]) -> str:
 
 
 def _type(annotation: str) -> Any:
-    """numba's type for "float32*" or "int64"; a bool is a byte in memory."""
+    """numba's type for "float32*", "const float32*" or "int64"; a bool is a byte in memory."""
     from numba.cuda import types as cuda_types
 
+    from .words import Constant
+
     types: Any = cuda_types
-    name = annotation.removesuffix("*")
+    name = annotation.removeprefix("const ").removesuffix("*")
     if name == annotation:
         return getattr(types, name)
-    return types.CPointer(types.uint8 if name == "bool" else getattr(types, name))
+    element = types.uint8 if name == "bool" else getattr(types, name)
+    return Constant(element) if annotation.startswith("const ") else types.CPointer(element)
 
 
 def _assembled(ptx: Mapping[str, str], architecture: str) -> tuple[bytes, str]:

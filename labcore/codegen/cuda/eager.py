@@ -158,7 +158,8 @@ def _writer(op: Op, raw: Sequence[Any]) -> Callable[..., None] | None:
     program = lower(lower_operators(graph), options=ON_CARD)
     if len(program.steps) != 1 or program.externs:
         return None
-    call = compile_schedule(schedule(program, options=ON_CARD), {}, "inference", told=False)
+    plan = schedule(program, options=ON_CARD)
+    call = compile_schedule(plan, {}, "inference", told=False, in_place=True)
     kernels = [kernel for launches in call.launches for kernel in launches.kernels]
     places = _places(program)
     if len(kernels) != 1 or not all(p.storage in places for p in kernels[0].parameters):

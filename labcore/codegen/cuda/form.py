@@ -36,6 +36,7 @@ NARROW = 8  # columns up to which a warp would mostly idle
 BLOCKS = 264  # two for each of an H200's 132 multiprocessors
 MANY = 4 * BLOCKS  # blocks that share one row
 MOST = 16 * BLOCKS  # the same, where no kernel begins by adding up what all of them left
+TALL = 8  # threads that share a column of a block, at least
 SHARE = 64  # rows that a block of columns walks over, at least
 SHORT = 256  # numbers that a thread adds up in float32; more in float64
 
@@ -151,7 +152,7 @@ def _columns(nest: Nest) -> Form:
     shares = max(1, shares)
     walk = "one block walks" if shares == 1 else f"{shares} blocks walk"
     return Form("columns", f"{walk} down each tile of columns", shares=shares,
-                short=rows is not None and rows <= shares * SHORT)
+                short=rows is not None and rows <= shares * TALL * SHORT)
 
 
 def rows_a_batch(nest: Nest) -> Expr:

@@ -8,7 +8,7 @@ of a whole number of warps.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from ...fusion.ir import Expr
@@ -32,6 +32,11 @@ class GridKernel(Kernel):
         """The text with its decorator."""
         mark = "kernel" if self.resident == 1 else f"resident({self.resident})"
         return f"@{mark}\n{self.source}"
+
+    def without_const(self) -> GridKernel:
+        """The same for operands that may lie where results are written."""
+        parameters = tuple(replace(p, constant=False) for p in self.parameters)
+        return replace(self, source=self.source.replace('"const ', '"'), parameters=parameters)
 
     @property
     def threads(self) -> int:

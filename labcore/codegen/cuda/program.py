@@ -55,12 +55,12 @@ def compiled(path: str) -> Program:
 
 
 def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str,
-                     check_inputs: bool = False, told: bool = True) -> Any:
+                     check_inputs: bool = False, told: bool = True, in_place: bool = False) -> Any:
     """Print the kernels of a schedule and the program around them; `call.source` is its text,
     `call.launches` its kernels by nest, `call.functions` what launches them. `told`: those who
-    listen hear of it."""
+    listen hear of it. `in_place`: see `print_launches`."""
     start = time.perf_counter()
-    launches = [print_launches(nest, number) for number, nest in enumerate(schedule.nests)]
+    launches = [print_launches(nest, k, in_place) for k, nest in enumerate(schedule.nests)]
     source = print_program(schedule, launches, phase, check_inputs)
     functions = card().functions(source)
     path = f"<output code {cache.key_of(source)}>"

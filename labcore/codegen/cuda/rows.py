@@ -93,10 +93,12 @@ class RowsPrinter(GridPrinter):
         if not body:
             return []
         index, columns = f"tid + {self.form.threads} * k", self.nest.columns.const or 0
-        even = columns == self.own * self.form.threads
-        condition = "" if even else f"{index} < {columns}"
-        at = self.unflatten(self.nest.inner_loops, index)
-        return repeated(f"for k in range({self.own}):", guarded(condition, [*at, *body]))
+        whole, rest = divmod(columns, self.form.threads)
+        turn = [*self.unflatten(self.nest.inner_loops, index), *body]
+        lines = repeated(f"for k in range({whole}):", turn) if whole else []
+        if rest:
+            lines += [(f"k = {whole}", ""), *guarded(f"tid < {rest}", turn)]
+        return lines
 
     def _walk_row(self, body: list[Line]) -> list[Line]:
         if not body:

@@ -16,7 +16,7 @@ from ...fusion.primitives import SUMEXP
 from .. import spelling
 from ..cpu import Section
 from ..printer import Line
-from .base import GridPrinter, guarded, repeated
+from .base import GridPrinter, repeated
 from .form import EACH, THREADS, TILE, Form
 from .kernel import GridKernel
 
@@ -112,17 +112,36 @@ class TotalPrinter(GridPrinter):
         self.finished = {}
         self.state(nodes)
         section = self.section
-        index = f"first + {THREADS} * k"
-        at = self.unflatten(self.nest.inner_loops, index)
-        bound = f"{index} < {self.spell_offset(self.nest.columns)}"
-        turn = [
-            *repeated(f"for k in range({EACH}):", guarded(bound, [*at, *loads]) if loads else []),
-            *repeated(f"for k in range({EACH}):", guarded(bound, [*at, *section.inside])),
-        ]
-        columns, step = self.spell_offset(self.nest.columns), self.form.shares * TILE
-        start = f"int64(cuda.blockIdx.x) * {TILE} + tid"
-        walk = repeated(f"for first in range({start}, {columns}, {step}):", turn)
+        walk = self._walk(loads, section.inside)
         return [*section.before, *walk, *section.after]
+
+    def _walk(self, loads: list[Line], body: list[Line]) -> list[Line]:
+        """Whole tiles, of which no element has to be asked for; then what is left of the row, an
+        element a thread."""
+        block, shares, columns = "int64(cuda.blockIdx.x)", self.form.shares, self.nest.columns
+        at = self.unflatten(self.nest.inner_loops, f"first + {THREADS} * k")
+        whole = [
+            *repeated(f"for k in range({EACH}):", [*at, *loads] if loads else []),
+            *repeated(f"for k in range({EACH}):", [*at, *body]),
+        ]
+        rest = [("k = 0", ""), *self.unflatten(self.nest.inner_loops, "first"), *loads, *body]
+        end, tiled = self.spell_offset(columns), self._tiled
+        lines = repeated(
+            f"for first in range({block} * {TILE} + tid, {tiled}, {shares * TILE}):", whole)
+        if tiled == "0":
+            lines = []
+        if tiled != end:
+            start = f"{block} * {THREADS} + tid" + (f" + {tiled}" if tiled != "0" else "")
+            lines += repeated(f"for first in range({start}, {end}, {shares * THREADS}):", rest)
+        return lines
+
+    @property
+    def _tiled(self) -> str:
+        """How many elements are in whole tiles."""
+        columns = self.nest.columns
+        if columns.const is not None:
+            return str(columns.const // TILE * TILE)
+        return f"{self._factor(columns)} // {TILE} * {TILE}"
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         """The block's part of it goes where the next kernel looks."""

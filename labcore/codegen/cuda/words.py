@@ -9,6 +9,7 @@ that they compile without a driver. `cubin.py` alone imports this, for it import
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,13 +17,33 @@ import numpy as np
 from llvmlite import ir
 from numba import cuda
 from numba.cuda import types as cuda_types
-from numba.cuda.extending import intrinsic
+from numba.cuda.extending import core_models, intrinsic, lower_builtin, register_model
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, type, arguments) -> value
 FLOAT = ir.FloatType()
 types: Any = cuda_types
 
 device = cuda.jit(device=True, inline="always")
+
+
+class Constant(types.CPointer):  # type: ignore[misc]
+    """A pointer to what no one writes while the kernel runs: its loads may be made ahead of stores.
+    """
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__(dtype)
+        self.name = f"const {self.name}"
+
+
+register_model(Constant)(core_models.PointerModel)
+
+
+@lower_builtin(operator.getitem, Constant, types.Integer)  # type: ignore[misc]
+def _load_constant(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    pointer, index = args
+    load = builder.load(builder.gep(pointer, [index]))
+    load.set_metadata("invariant.load", builder.module.add_metadata([]))
+    return load
 
 
 def _word(count: int, build: Build) -> Any:
