@@ -196,15 +196,16 @@ class Threads:
         return self.name(node.id) if isinstance(node, ast.Name) else self.value(node)
 
     def function(self, function: ast.FunctionDef, arguments: list[Any]) -> Any:
-        """A device function, with variables of its own."""
+        """A device function, with variables of its own; what it returns, it returns at its end."""
         outside, line = self.variables, self.lanes.line
         self.variables = dict(zip([a.arg for a in function.args.args], arguments, strict=True))
-        *body, end = function.body
-        for statement in body:
-            self.execute(statement)
-        self.lanes.line = end.lineno
-        assert isinstance(end, ast.Return) and end.value is not None
-        result = self.value(end.value)
+        result = None
+        for statement in function.body:
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                self.lanes.line = statement.lineno
+                result = self.value(statement.value)
+            else:
+                self.execute(statement)
         self.variables, self.lanes.line = outside, line
         return result
 

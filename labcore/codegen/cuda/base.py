@@ -63,6 +63,7 @@ class GridPrinter(CpuPrinter):
         self.form, self.inner_vars = form, set(moving)
         self.declared: dict[str, str] = {}
         self.registers: dict[tuple[str, Expr], str] = {}
+        self.left: list[Line] = []
 
     def _local_name(self, wanted: str) -> str:
         return self._name(wanted)
@@ -223,22 +224,29 @@ class GridPrinter(CpuPrinter):
         """The threads' parts of a total of values of a type, as one that all of them have."""
         kind = self.nest.group.made[buffer].loops.kind
         if kind != SUMEXP:
-            return [(self.together(kind, total), note_now())]
+            left, taken = self.together(kind, total)
+            self.left += left
+            return taken
         top = self._top(buffer)
         best = Name(self._name(f"{buffer}_best"), dtype)
         power = self.power(f"{top} - {best}", dtype, total.dtype)
-        lines = [f"{best} = {top}", self.together("amax", best), f"{total} = {total} * {power}",
-                 self.together("sum", total)]
-        return [(text, note_now()) for text in lines]
+        return [(f"{best} = {top}", note_now()), *self.at_once("amax", best),
+                (f"{total} = {total} * {power}", note_now()), *self.at_once("sum", total)]
+
+    def at_once(self, kind: str, total: Name) -> list[Line]:
+        """The same for a total that the next statement wants."""
+        left, taken = self.together(kind, total)
+        return [*left, *([(self.wait, "")] if left else []), *taken]
 
     def power(self, exponent: str, dtype: dtypes.dtype, wide: dtypes.dtype) -> str:
         """Of an exponent of a type, in another one."""
         text = f"exp({exponent})"
         return text if wide is dtype else spelling.cast(text, dtype, wide)
 
-    def together(self, kind: str, total: Name) -> str:
-        """The statement after which all threads have what all threads' parts make together."""
-        given, dtype = str(total), total.dtype
+    def together(self, kind: str, total: Name) -> tuple[list[Line], list[Line]]:
+        """What each warp leaves of a total; and, when all have waited, the statement after which
+        all threads have what their parts make together."""
+        given, dtype, left = str(total), total.dtype, list[Line]()
         if dtype is dtypes.bool:  # shuffles know no bools
             given, dtype = f"int32({total})", dtypes.int32
         warps = self.form.threads // WARP
@@ -249,8 +257,18 @@ class GridPrinter(CpuPrinter):
                                       if total.dtype is dtypes.bool
                                       else identity(kind, dtype), dtype)
             slots = self.array(f"{total}_slots", WARP, dtype, "shared")
-            text = f"block_{kind}({given}, {slots}, {warps}, {start})"
-        return f"{total} = {text} != 0" if total.dtype is dtypes.bool else f"{total} = {text}"
+            left.append((f"leave_{kind}({given}, {slots})", note_now()))
+            text = f"take_{kind}({slots}, {warps}, {start})"
+        text = f"{text} != 0" if total.dtype is dtypes.bool else text
+        return left, [(f"{total} = {text}", note_now())]
+
+    def after_loop(self) -> list[Line]:
+        """What follows the loop of a pass: each warp leaves its part of every reduction, and all
+        wait once before they take the whole."""
+        left, self.left = self.left, []
+        if left:
+            left.append((self.wait, ""))
+        return [*left, *self.section.after]
 
     # ---- text ----
 

@@ -138,7 +138,7 @@ def _walked(nest: Nest) -> Form:
     if columns is None or columns > ROW_LIMIT // 2:
         return Form("long rows, columns", f"rows of {nest.columns}, and sums of its columns, do "
                     "not fit into registers", shares=shares)
-    threads = max(row_threads(columns, PER_THREAD // 2), 128)
+    threads = max(row_threads(columns), 128)
     return Form("rows, columns", f"{shares} blocks walk over the rows; partial sums of columns "
                 "stay in registers", threads, shares,
                 short=rows is not None and rows <= shares * SHORT)

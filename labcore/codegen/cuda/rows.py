@@ -86,7 +86,7 @@ class RowsPrinter(GridPrinter):
             body = self._walk_row(section.inside)
         else:
             body = [*self._held(loads), *self._held(section.inside)]
-        return [*section.before, *body, *section.after]
+        return [*section.before, *body, *self.after_loop()]
 
     def _held(self, body: list[Line]) -> list[Line]:
         """The body for each element that the thread holds."""

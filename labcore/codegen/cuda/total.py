@@ -16,7 +16,7 @@ from ...fusion.primitives import SUMEXP
 from .. import spelling
 from ..cpu import Section
 from ..printer import Line
-from .base import GridPrinter, repeated
+from .base import GridPrinter, guarded, repeated
 from .form import EACH, THREADS, TILE, Form
 from .kernel import GridKernel
 
@@ -85,7 +85,7 @@ class TotalPrinter(GridPrinter):
             *self.begin(node.name, kind, total, dtype),
             *repeated(f"for s in range(tid, {self.form.shares}, {THREADS}):",
                       [(text, "") for text in texts]),
-            *self.section.after,
+            *self.after_loop(),
         ]
 
     def _rescaled(self, buffer: str, total: Name, part: str, dtype: dtypes.dtype) -> list[str]:
@@ -113,7 +113,7 @@ class TotalPrinter(GridPrinter):
         self.state(nodes)
         section = self.section
         walk = self._walk(loads, section.inside)
-        return [*section.before, *walk, *section.after]
+        return [*section.before, *walk, *self.after_loop()]
 
     def _walk(self, loads: list[Line], body: list[Line]) -> list[Line]:
         """Whole tiles, of which no element has to be asked for; then what is left of the row, an
