@@ -21,7 +21,7 @@ from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..shapes import surely_equal
-from . import lowering_parts as lowering_parts, moments, online, realize
+from . import lowering_parts as lowering_parts, moments, online, quotient as quotient, realize
 from .indirect import PlaceNames
 from .ir import Buffer, Expr, Loops, exprs, ops
 from .lowering_indexed import READ_AT_PLACES

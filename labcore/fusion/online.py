@@ -59,11 +59,11 @@ class PowerSum:
 
 
 def find_power_sums(graph: Graph) -> dict[GraphNode, PowerSum]:
-    found = {node: _power_sum(node) for node in graph.calls if node.target.name == "sum"}
+    found = {node: power_sum(node) for node in graph.calls if node.target.name == "sum"}
     return {node: powers for node, powers in found.items() if powers is not None}
 
 
-def _power_sum(node: GraphNode) -> PowerSum | None:
+def power_sum(node: GraphNode) -> PowerSum | None:
     powers = bound(node)["input"]
     difference: Any = bound(powers)["input"] if calls(powers, "exp") else None
     if not calls(difference, "sub") or bound(difference)["alpha"] != 1:

@@ -38,7 +38,7 @@ CASES = {
     # four blocks of 256 threads: walks that are unrolled further reach more of a copy's speed
     "column sums": (lambda x: ops.sum(x, 0), [floats(16384, 4096)], 64),
     "gelu backward": (gelu_backward, [floats(512, 256), floats(512, 256), floats(256)], 64),
-    "full sums": (lambda x: (ops.sum(x), ops.amax(x)), [floats(1 << 24)], 40),
+    "full sums": (lambda x: (ops.sum(x), ops.amax(x)), [floats(1 << 24)], 64),
     # all loads of a row come first, as nobody writes there: two blocks of 256 threads find room
     "running sums": (lambda x: ops.cumsum(x, -1), [floats(100, 40)], 128),
     "bools": (lambda x: (ops.all(x, -1), ops.any(x)), [floats(64, 40, dtype=dtypes.bool)], 40),

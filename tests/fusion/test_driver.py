@@ -49,10 +49,11 @@ amax + sub + exp + sum + div: reads x; writes div
             tmp3 = exp(tmp2)                  # exp, model.py:4
             row exp[8*i0 + i1] = tmp3
             sum sum <- tmp3                   # sum, model.py:5
+        tmp4 = 1.0 / sum                      # div, model.py:6
         for i1 < 8:
-            tmp4 = row exp[8*i0 + i1]         # div, model.py:6
-            tmp5 = tmp4 / sum
-            store div[8*i0 + i1] = tmp5"""
+            tmp5 = row exp[8*i0 + i1]
+            tmp6 = tmp5 * tmp4
+            store div[8*i0 + i1] = tmp6"""
 
 
 def block():

@@ -266,7 +266,7 @@ def test_on_demand_nodes_of_one_nest_are_fused():
     ask = asked(softmax, floats(4, 8))
     assert ask("amax", "exp").ok and ask("amax", "sum").rule == "same nest by way of others"
     assert ask("amax", "sum").detail == (
-        "alone they would stay apart (nothing shared); each fits exp, div."
+        "alone they would stay apart (nothing shared); each fits exp, sum_inverse, div."
     )
 
 

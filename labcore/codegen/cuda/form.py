@@ -29,6 +29,8 @@ from ...fusion.primitives import SUMEXP
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
 TILE = THREADS * EACH
+DEEP = 16  # the same of one long row, of which a thread does nothing but add up
+STRETCH = THREADS * DEEP
 PER_THREAD = 16  # elements of a row that one thread holds
 ROW_LIMIT = 51 * 1024  # columns that fit into the registers of a block
 ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
@@ -97,7 +99,7 @@ def _one_row(nest: Nest) -> Form:
         return Form("rows", f"one row of {columns}: one block is enough", row_threads(columns),
                     short=True)
     most = MOST if columns is not None and len(nest.passes) == 1 else MANY
-    shares = most if columns is None else min(most, -(-columns // TILE))
+    shares = most if columns is None else min(most, -(-columns // STRETCH))
     return Form("total", f"one row of {nest.columns}: {shares} blocks share it", shares=shares,
                 short=columns is not None and columns <= shares * THREADS * SHORT)
 

@@ -20,7 +20,7 @@ from ..printer import Line
 from .base import GridPrinter, guarded, repeated
 from .device import WARP
 from .fold import Partials, fold_kernel
-from .form import Form, rows_a_batch
+from .form import PER_THREAD, Form, rows_a_batch
 from .kernel import GridKernel, ceil_div
 
 ROWS_A_BLOCK = 4  # where one warp is enough for a row
@@ -89,16 +89,18 @@ class RowsPrinter(GridPrinter):
         return [*section.before, *body, *self.after_loop()]
 
     def _held(self, body: list[Line]) -> list[Line]:
-        """The body for each element that the thread holds."""
+        """The body for each element that the thread holds. Of many, only the last one has to be
+        asked for: fifty questions need registers that the elements need."""
         if not body:
             return []
         index, columns = f"tid + {self.form.threads} * k", self.nest.columns.const or 0
         whole, rest = divmod(columns, self.form.threads)
         turn = [*self.unflatten(self.nest.inner_loops, index), *body]
-        lines = repeated(f"for k in range({whole}):", turn) if whole else []
-        if rest:
-            lines += [(f"k = {whole}", ""), *guarded(f"tid < {rest}", turn)]
-        return lines
+        if not rest or self.own <= PER_THREAD:
+            condition = f"{index} < {columns}" if rest else ""
+            return repeated(f"for k in range({self.own}):", guarded(condition, turn))
+        return [*repeated(f"for k in range({whole}):", turn),
+                (f"k = {whole}", ""), *guarded(f"tid < {rest}", turn)]
 
     def _walk_row(self, body: list[Line]) -> list[Line]:
         if not body:

@@ -17,12 +17,15 @@ from .. import spelling
 from ..cpu import Section
 from ..printer import Line
 from .base import GridPrinter, guarded, repeated
-from .form import EACH, THREADS, TILE, Form
+from .form import DEEP, EACH, THREADS, Form
 from .kernel import GridKernel
+
+FEW = 2  # arrays of which a thread has many elements in registers
 
 
 class TotalPrinter(GridPrinter):
-    """The kernel of pass `turn`; one number past the last is the kernel that writes results."""
+    """The kernel of pass `turn`; one number past the last is the kernel that writes results.
+    `each`: elements that a thread has in flight."""
 
     def __init__(self, nest: Nest, form: Form, turn: int) -> None:
         super().__init__(nest, form, [var for var, _ in nest.inner_loops])
@@ -107,7 +110,8 @@ class TotalPrinter(GridPrinter):
     # ---- this kernel's share ----
 
     def _share(self, nodes: list[Node]) -> list[Line]:
-        loads = self.loads(nodes, EACH)
+        self.each = DEEP if len(self._read_by(nodes)) <= FEW else EACH
+        loads = self.loads(nodes, self.each)
         self.section = Section()
         self.finished = {}
         self.state(nodes)
@@ -121,13 +125,13 @@ class TotalPrinter(GridPrinter):
         block, shares, columns = "int64(cuda.blockIdx.x)", self.form.shares, self.nest.columns
         at = self.unflatten(self.nest.inner_loops, f"first + {THREADS} * k")
         whole = [
-            *repeated(f"for k in range({EACH}):", [*at, *loads] if loads else []),
-            *repeated(f"for k in range({EACH}):", [*at, *body]),
+            *repeated(f"for k in range({self.each}):", [*at, *loads] if loads else []),
+            *repeated(f"for k in range({self.each}):", [*at, *body]),
         ]
         rest = [("k = 0", ""), *self.unflatten(self.nest.inner_loops, "first"), *loads, *body]
         end, tiled = self.spell_offset(columns), self._tiled
-        lines = repeated(
-            f"for first in range({block} * {TILE} + tid, {tiled}, {shares * TILE}):", whole)
+        start, step = f"{block} * {self.stretch} + tid", shares * self.stretch
+        lines = repeated(f"for first in range({start}, {tiled}, {step}):", whole)
         if tiled == "0":
             lines = []
         if tiled != end:
@@ -140,8 +144,13 @@ class TotalPrinter(GridPrinter):
         """How many elements are in whole tiles."""
         columns = self.nest.columns
         if columns.const is not None:
-            return str(columns.const // TILE * TILE)
-        return f"{self._factor(columns)} // {TILE} * {TILE}"
+            return str(columns.const // self.stretch * self.stretch)
+        return f"{self._factor(columns)} // {self.stretch} * {self.stretch}"
+
+    @property
+    def stretch(self) -> int:
+        """Elements of a block's tile."""
+        return THREADS * self.each
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         """The block's part of it goes where the next kernel looks."""

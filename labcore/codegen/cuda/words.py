@@ -16,29 +16,30 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import cuda
-from numba.cuda import types as cuda_types
-from numba.cuda.extending import core_models, intrinsic, lower_builtin, register_model
+from numba.cuda import extending as cuda_extending, types as cuda_types
+from numba.cuda.extending import intrinsic
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, type, arguments) -> value
 FLOAT = ir.FloatType()
 types: Any = cuda_types
+extending: Any = cuda_extending
 
 device = cuda.jit(device=True, inline="always")
 
 
-class Constant(types.CPointer):  # type: ignore[misc]
+class Constant(types.CPointer):
     """A pointer to what no one writes while the kernel runs: its loads may be made ahead of stores.
     """
 
     def __init__(self, dtype: Any) -> None:
         super().__init__(dtype)
-        self.name = f"const {self.name}"
+        self.name: str = f"const {dtype}*"
 
 
-register_model(Constant)(core_models.PointerModel)
+extending.register_model(Constant)(extending.core_models.PointerModel)
 
 
-@lower_builtin(operator.getitem, Constant, types.Integer)  # type: ignore[misc]
+@extending.lower_builtin(operator.getitem, Constant, types.Integer)
 def _load_constant(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer, index = args
     load = builder.load(builder.gep(pointer, [index]))
