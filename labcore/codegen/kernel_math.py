@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy import float32 as float32, float64 as float64
 
-from . import elementary
+from . import elementary, elementary_wide
 from .ranges import STRIP
 
 prange = range  # threads may share its turns, which are what they are in any order
@@ -81,11 +81,6 @@ def rmin(a: Any, b: Any) -> Any:
     return minimum(a, b)
 
 
-def pow(a: Any, b: Any) -> Any:
-    # With a number as exponent numpy takes a root for 0.5, which is not the same at -inf.
-    return np.power(np.array([a]), np.array([b]))[0]
-
-
 def integer_pow(a: Any, b: Any) -> Any:
     """A negative power is 0, except of 1 and -1."""
     if b < 0:
@@ -96,7 +91,8 @@ def integer_pow(a: Any, b: Any) -> Any:
 class _Plain:
     """The steps of `elementary`, on numpy scalars."""
 
-    abs, copysign = np.abs, np.copysign
+    abs, copysign, rint = np.abs, np.copysign, np.rint
+    widened, narrowed = np.float64, np.float32
 
     def __init__(self, kind: type) -> None:
         wide = kind is np.float64
@@ -113,6 +109,16 @@ class _Plain:
 
     def scaled(self, a: Any, n: Any) -> Any:
         return np.ldexp(self.kind(a), int(n - self.kind(self.format.rounder)) if n == n else 0)
+
+    def power(self, n: Any) -> Any:
+        return self.scaled(1.0, n)
+
+    def flipped(self, a: Any, n: Any) -> Any:
+        return -a if n == n and (n - self.format.rounder) % 2 else a
+
+    @property
+    def wide(self) -> _Plain:
+        return _plain(True)
 
     def split(self, a: Any) -> tuple[Any, Any]:
         mantissa, n = np.frexp(a)
@@ -135,14 +141,27 @@ exp, expm1, log, log1p, tanh = map(
 )
 
 
-def erf(a: Any) -> Any:
-    wide = type(a) is np.float64
-    return np.float64(math.erf(a)) if wide else elementary.erf(_plain(False), a)
+def _of_float32(function: Callable[..., Any], libm: Callable[..., Any]) -> Callable[..., Any]:
+    """Of float64 it is libm's."""
+
+    def found(a: Any, *more: Any) -> Any:
+        if type(a) is np.float64:
+            return np.float64(libm(a, *more))
+        return function(_plain(False), a, *more)
+
+    return found
 
 
+def _power(a: Any, b: Any) -> Any:
+    # With a number as exponent numpy takes a root for 0.5, which is not the same at -inf.
+    return np.power(np.array([a]), np.array([b]))[0]
+
+
+erf = _of_float32(elementary.erf, math.erf)
+sin = _of_float32(elementary_wide.sin, np.sin)
+cos = _of_float32(elementary_wide.cos, np.cos)
+pow = _of_float32(elementary_wide.pow, _power)
 sqrt: Callable[[Any], Any] = np.sqrt
-sin: Callable[[Any], Any] = np.sin
-cos: Callable[[Any], Any] = np.cos
 exp2: Callable[[Any], Any] = np.exp2
 log2: Callable[[Any], Any] = np.log2
 log10: Callable[[Any], Any] = np.log10

@@ -2,8 +2,8 @@
 
 In: typed values while numba compiles.  Out: LLVM instructions.
 Invariant: `IN_KERNELS` has the names of `kernel_math.py`, and each gives the same value (tests
-compare them bit by bit). What `elementary.py` has is written out; the other functions are libm's,
-one element at a time.
+compare them bit by bit). What `elementary.py` and `elementary_wide.py` have is written out; the
+other functions are libm's, one element at a time.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ..runtime.loader import host
-from . import elementary
+from . import elementary, elementary_wide
 from .ranges import STRIP
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, numba type, LLVM arguments) -> LLVM value
@@ -162,6 +162,17 @@ class _Instructions:
         self.format = elementary.FLOAT64 if wide else elementary.FLOAT32
         self.bits = ir.IntType(64 if wide else 32)
 
+    @property
+    def wide(self) -> _Instructions:
+        return _Instructions(self.builder, ir.DoubleType())
+
+    def widened(self, a: Any) -> _Value:
+        wide = self.wide
+        return _Value(wide, self.builder.fpext(self.value(a), wide.kind))
+
+    def narrowed(self, a: Any) -> _Value:
+        return _Value(self, self.builder.fptrunc(self.wide.value(a), self.kind))
+
     def value(self, given: Any) -> Any:
         if isinstance(given, _Value):
             return given.value
@@ -193,6 +204,20 @@ class _Instructions:
             return self._ldexp(a, exponent)
         half = self.builder.ashr(exponent, ir.Constant(self.bits, 1))
         return self._power(half) * a * self._power(self.builder.sub(exponent, half))
+
+    def power(self, n: _Value) -> _Value:
+        """n + rounder has n in its lowest bits, of which those of an exponent are taken."""
+        return self._power(self._integer(n))
+
+    def flipped(self, a: Any, n: _Value) -> _Value:
+        """The lowest bit of n is added to the sign's."""
+        sign = self.builder.shl(self._integer(n), ir.Constant(self.bits, self.bits.width - 1))
+        return _Value(
+            self, self.builder.bitcast(self.builder.xor(self._integer(a), sign), self.kind)
+        )
+
+    def rint(self, a: Any) -> _Value:
+        return self.call("rint", a)
 
     def _ldexp(self, a: Any, exponent: Any) -> _Value:
         exponent = self.builder.trunc(exponent, ir.IntType(32))
@@ -230,17 +255,23 @@ def _llvm(builder: Any, name: str, args: list[Any]) -> Any:
 def _elementary(function: Callable[..., Any]) -> Build:
     def build(builder: Any, type_: Any, args: list[Any]) -> Any:
         m = _Instructions(builder, args[0].type)
-        return function(m, _Value(m, args[0])).value
+        return function(m, *(_Value(m, arg) for arg in args)).value
 
     return build
 
 
-def _erf(builder: Any, type_: Any, args: list[Any]) -> Any:
+def _of_float32(function: Callable[..., Any]) -> Build:
     """Of float64 it is libm's."""
-    if isinstance(args[0].type, ir.FloatType):
-        return _elementary(elementary.erf)(builder, type_, args)
-    kind = ir.FunctionType(args[0].type, (args[0].type,))
-    return builder.call(cgutils.get_or_insert_function(builder.module, kind, "erf"), args)
+
+    def build(builder: Any, type_: Any, args: list[Any]) -> Any:
+        kind = args[0].type
+        if isinstance(kind, ir.FloatType):
+            return _elementary(function)(builder, type_, args)
+        libm = ir.FunctionType(kind, (kind,) * len(args))
+        name = function.__name__
+        return builder.call(cgutils.get_or_insert_function(builder.module, libm, name), args)
+
+    return build
 
 
 def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
@@ -294,10 +325,11 @@ IN_KERNELS: dict[str, Any] = {
         name: _word(1, _elementary(getattr(elementary, name)))
         for name in ("exp", "expm1", "log", "log1p", "tanh")
     },
-    "erf": _word(1, _erf),
+    "erf": _word(1, _of_float32(elementary.erf)),
     "sqrt": math.sqrt,
-    "sin": math.sin,
-    "cos": math.cos,
+    "sin": _word(1, _of_float32(elementary_wide.sin)),
+    "cos": _word(1, _of_float32(elementary_wide.cos)),
+    "pow": _word(2, _of_float32(elementary_wide.pow)),
     **{
         name: getattr(math, name)
         for name in (
@@ -310,7 +342,6 @@ IN_KERNELS: dict[str, Any] = {
     "trunc": _word(1, _intrinsic("trunc")),
     "round": _word(1, _intrinsic("rint")),
     "fmod": _word(2, _fmod),
-    "pow": math.pow,
     "integer_pow": _integer_pow,
     "relu": _word(1, _relu),
     "remainder": _word(2, _remainder),
