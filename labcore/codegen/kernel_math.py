@@ -110,8 +110,8 @@ class _Plain:
     def scaled(self, a: Any, n: Any) -> Any:
         return np.ldexp(self.kind(a), int(n - self.kind(self.format.rounder)) if n == n else 0)
 
-    def power(self, n: Any) -> Any:
-        return self.scaled(1.0, n)
+    def power(self, n: Any, less: int = 0) -> Any:
+        return self.scaled(1.0, n - self.kind(less))
 
     def flipped(self, a: Any, n: Any) -> Any:
         return -a if n == n and (n - self.format.rounder) % 2 else a
@@ -135,10 +135,12 @@ def _elementary(function: Callable[..., Any]) -> Callable[[Any], Any]:
     return lambda a: function(_plain(type(a) is np.float64), a)
 
 
-exp, expm1, log, log1p, tanh = map(
-    _elementary,
-    (elementary.exp, elementary.expm1, elementary.log, elementary.log1p, elementary.tanh),
-)
+exp = _elementary(elementary.exp)
+expm1 = _elementary(elementary.expm1)
+sigmoid = _elementary(elementary.sigmoid)
+log = _elementary(elementary.log)
+log1p = _elementary(elementary.log1p)
+tanh = _elementary(elementary.tanh)
 
 
 def _of_float32(function: Callable[..., Any], libm: Callable[..., Any]) -> Callable[..., Any]:

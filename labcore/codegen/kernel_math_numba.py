@@ -198,16 +198,23 @@ class _Instructions:
 
     def scaled(self, a: Any, n: _Value) -> _Value:
         """By the processor's own instruction, or in two steps: 2 ** n alone may be no number."""
-        rounder = ir.Constant(self.kind, self.format.rounder).bitcast(self.bits)
-        exponent = self.builder.sub(self._integer(n), rounder)
+        bits = self._integer(n)
         if "+avx512f" in host()[1].split(","):
-            return self._ldexp(a, exponent)
-        half = self.builder.ashr(exponent, ir.Constant(self.bits, 1))
-        return self._power(half) * a * self._power(self.builder.sub(exponent, half))
+            rounder = ir.Constant(self.kind, self.format.rounder).bitcast(self.bits)
+            return self._ldexp(a, self.builder.sub(bits, rounder))
+        half = self.builder.lshr(bits, ir.Constant(self.bits, 1))
+        return self._exponent(half) * a * self._exponent(self.builder.sub(bits, half))
 
-    def power(self, n: _Value) -> _Value:
-        """n + rounder has n in its lowest bits, of which those of an exponent are taken."""
-        return self._power(self._integer(n))
+    def power(self, n: _Value, less: int = 0) -> _Value:
+        bias = 1 - self.format.least  # of which the rounder has two
+        return self._exponent(
+            self.builder.sub(self._integer(n), ir.Constant(self.bits, bias + less))
+        )
+
+    def _exponent(self, bits: Any) -> _Value:
+        """The power of two whose exponent, with its bias, is in the lowest bits."""
+        moved = self.builder.shl(bits, ir.Constant(self.bits, self.format.digits))
+        return _Value(self, self.builder.bitcast(moved, self.kind))
 
     def flipped(self, a: Any, n: _Value) -> _Value:
         """The lowest bit of n is added to the sign's."""
@@ -225,12 +232,6 @@ class _Instructions:
         type_ = ir.FunctionType(self.kind, (self.kind, exponent.type))
         function = cgutils.get_or_insert_function(self.builder.module, type_, name)
         return _Value(self, self.builder.call(function, (self.value(a), exponent)))
-
-    def _power(self, exponent: Any) -> _Value:
-        """2 ** exponent of a normal number, by its bits."""
-        biased = self.builder.add(exponent, ir.Constant(self.bits, 1 - self.format.least))
-        bits = self.builder.shl(biased, ir.Constant(self.bits, self.format.digits))
-        return _Value(self, self.builder.bitcast(bits, self.kind))
 
     def split(self, a: Any) -> tuple[_Value, _Value]:
         """By the bits: what a's lie above those of sqrt(1/2), in whole powers of two."""
@@ -323,7 +324,7 @@ IN_KERNELS: dict[str, Any] = {
     "nan": math.nan,
     **{
         name: _word(1, _elementary(getattr(elementary, name)))
-        for name in ("exp", "expm1", "log", "log1p", "tanh")
+        for name in ("exp", "expm1", "sigmoid", "log", "log1p", "tanh")
     },
     "erf": _word(1, _of_float32(elementary.erf)),
     "sqrt": math.sqrt,

@@ -19,7 +19,6 @@ from ..fusion.primitives import PRIMITIVES
 # own table says.
 FLOAT = {
     "rsqrt": "{T}(1.0) / sqrt({0})",
-    "sigmoid": "{T}(1.0) / ({T}(1.0) + exp(-{0}))",
     "pow": "pow({0}, {1})",
     "remainder": "remainder({0}, {1})",
 }

@@ -63,6 +63,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "remainder": _remainder,
     "pow": np.power,
     "integer_pow": _integer_pow,
+    "sigmoid": lambda a: 1 / (1 + np.exp(-a)),
     "fmod": np.fmod,
     "erf": erf,
     "asin": np.arcsin,

@@ -21,6 +21,7 @@ from labcore.shapes import Expr
 TRUE: dict[str, Callable] = {
     "exp": np.exp,
     "expm1": np.expm1,
+    "sigmoid": lambda x: 1 / (1 + np.exp(-x)),
     "log": np.log,
     "log1p": np.log1p,
     "tanh": np.tanh,

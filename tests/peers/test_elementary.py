@@ -18,7 +18,7 @@ def largest_error(got: np.ndarray, true: np.ndarray) -> float:
     return (np.abs(got - true)[usual] / np.spacing(np.abs(rounded[usual]))).max()
 
 
-@pytest.mark.parametrize("name", ["sin", "cos", "pow", "log", "log1p", "expm1"])
+@pytest.mark.parametrize("name", ["sin", "cos", "pow", "log", "log1p", "expm1", "sigmoid"])
 def test_no_less_exact_than_pytorch(name):
     given = numbers(name, np.float32)
     with np.errstate(all="ignore"):

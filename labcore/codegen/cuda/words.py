@@ -128,6 +128,13 @@ def _library(name: str) -> Build:
     return build
 
 
+def _sigmoid(builder: Any, type_: Any, args: list[Any]) -> Any:
+    (a,) = args
+    one, zero = ir.Constant(a.type, 1), ir.Constant(a.type, -0.0)
+    power = _library("exp")(builder, type_, [builder.fsub(zero, a)])
+    return builder.fdiv(one, builder.fadd(one, power))
+
+
 def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
     return _library("fmod")(builder, type_, args) if _is_float(type_) else builder.srem(*args)
 
@@ -191,6 +198,7 @@ WORDS: dict[str, Any] = {
     "remainder": remainder,
     "integer_pow": integer_pow,
     "check_index": check_index,
+    "sigmoid": _word(1, _sigmoid),
     "relu": _word(1, _relu),
     "maximum": _word(2, _choice(">=")),
     "minimum": _word(2, _choice("<=")),
