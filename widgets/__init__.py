@@ -7,6 +7,7 @@ FusionCourt      which loops became one, pair by pair, and what would turn each 
 GridView         a kernel on the simulated card: which threads touch which memory
 GuardMatrix      which guard of which variant fails first, and whose line made it
 KernelLens       one operation in the source, the graph, the loops, the kernel, the machine code
+LaunchTimeline   launches of the CPU beside kernels of the card: eager, compiled, replayed
 LoopStepper      one loop body under handler after handler: text, accesses, values, a kernel
 SaveOrRecompute  the joint graph, and the cut through it that a memory budget moves
 TraceStepper     capture at work: bytecode becomes a graph, and looking costs guards
@@ -20,6 +21,7 @@ from .fusion_court import FusionCourt as FusionCourt
 from .grid_view import GridView as GridView
 from .guard_matrix import GuardMatrix as GuardMatrix
 from .kernel_lens import KernelLens as KernelLens
+from .launch_timeline import LaunchTimeline as LaunchTimeline
 from .loop_stepper import LoopStepper as LoopStepper
 from .save_or_recompute import SaveOrRecompute as SaveOrRecompute
 from .trace_stepper import TraceStepper as TraceStepper
@@ -34,6 +36,7 @@ __all__ = [
     "GridView",
     "GuardMatrix",
     "KernelLens",
+    "LaunchTimeline",
     "LoopStepper",
     "SaveOrRecompute",
     "TraceStepper",

@@ -9,13 +9,15 @@ the simulator carried out, in its order, and what comes after the first `MOST` i
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import labcore as torch
 from labcore import trace as t
+from labcore.codegen.cuda.eager import carry
 from labcore.simulator import Access, Launch
+from labcore.tensor.cuda import card_in_use, install
 
 from ._recording import original
 
@@ -29,8 +31,7 @@ def grid_trace(fn: Callable[..., Any], args: tuple[Any, ...], block: int) -> Jso
     """Make the call and tell of its kernels. Raises ValueError where nothing of it is one."""
     name = getattr(original(fn), "__name__", type(fn).__name__)
     with simulated(), torch.no_grad(), t.record() as story, torch.cuda.record(block) as launches:
-        moved = [a.cuda() if isinstance(a, torch.Tensor) else a for a in args]
-        torch.compile(original(fn))(*moved)
+        torch.compile(original(fn))(*moved(args))
     forms = {event.name: event for event in story.of(t.KernelForm)}
     kernels = [_kernel(each, forms[each.kernel]) for each in launches if each.kernel in forms]
     if not kernels:
@@ -40,13 +41,18 @@ def grid_trace(fn: Callable[..., Any], args: tuple[Any, ...], block: int) -> Jso
 
 @contextmanager
 def simulated() -> Iterator[None]:
-    """A simulated card, for as long as it takes, where there is none."""
-    before = torch.cuda.is_available()
+    """A simulated card, for as long as it takes; then the one that there was, if any."""
+    before = card_in_use()
     torch.cuda.simulate()
     try:
         yield
     finally:
-        torch.cuda.simulate(before)
+        install(before, carry if before else None)
+
+
+def moved(args: Sequence[Any]) -> list[Any]:
+    """The arguments, tensors in the memory of the card in use, wherever they were."""
+    return [a.cpu().cuda() if isinstance(a, torch.Tensor) else a for a in args]
 
 
 def _kernel(launch: Launch, form: t.KernelForm) -> Json:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-SINGULAR = {"misses": "miss"}
+SINGULAR = {"misses": "miss", "launches": "launch"}
 
 
 def counted(number: int, name: str) -> str:

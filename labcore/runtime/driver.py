@@ -89,6 +89,10 @@ class Driver(Protocol):
     def wait_for(self, stream: int) -> None: ...
     def synchronize(self) -> None: ...
 
+    def timed(self, work: Callable[[], None]) -> float:
+        """Seconds that the card takes for what `work` asks of it; waits for that."""
+        ...
+
 
 def why_not() -> str:
     """Why this process cannot use a card, in words; empty if nothing is known to be missing."""

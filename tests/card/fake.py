@@ -10,7 +10,8 @@ from __future__ import annotations
 import ast
 import bisect
 import ctypes
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -155,6 +156,11 @@ class FakeDriver:
 
     def synchronize(self) -> None:
         self.log.append("synchronize")
+
+    def timed(self, work: Callable[[], None]) -> float:
+        begin = time.perf_counter()
+        work()
+        return time.perf_counter() - begin
 
     def check(self) -> None:
         """Nobody has written through an address."""

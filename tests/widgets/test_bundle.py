@@ -12,9 +12,11 @@ from tests.widgets import ops_fixture
 from widgets import _bundle
 
 WIDGETS = (
-    "access_race", "break_map", "fusion_court", "guard_matrix", "kernel_lens", "loop_stepper",
-    "save_or_recompute", "trace_stepper", "variant_theater",
+    "access_race", "amortizer", "break_map", "fusion_court", "grid_view", "guard_matrix",
+    "kernel_lens", "launch_timeline", "loop_stepper", "save_or_recompute",
+    "trace_stepper", "variant_theater",
 )
+PREFIXES = "lab|am|ar|bm|fc|gm|gv|kl|ls|lt|sr|ts|vt"
 
 
 @pytest.mark.parametrize("name", WIDGETS)
@@ -55,7 +57,7 @@ def test_styles_stay_inside_the_widget(name):
     css = re.sub(r"/\*.*?\*/", "", _bundle.css(name), flags=re.S)
     for selectors in re.findall(r"^([^@{}\n][^{}]*)\{", css, re.M):
         for selector in re.split(r",(?![^(]*\))", selectors):
-            assert re.search(r"\.(lab|ar|bm|fc|gm|kl|ls|sr|ts|vt)(\b|-)", selector), selector
+            assert re.search(rf"\.({PREFIXES})(\b|-)", selector), selector
 
 
 def test_the_operators_fixture_is_up_to_date():

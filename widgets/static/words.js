@@ -6,6 +6,7 @@ import { AMORTIZE_WORDS } from "./words_amortize.js";
 import { BODIES_WORDS } from "./words_bodies.js";
 import { COURT_WORDS } from "./words_court.js";
 import { GRID_WORDS } from "./words_grid.js";
+import { LAUNCH_WORDS } from "./words_launches.js";
 import { LENS_WORDS } from "./words_lens.js";
 import { MAP_WORDS } from "./words_map.js";
 import { MATRIX_WORDS } from "./words_matrix.js";
@@ -20,6 +21,7 @@ export const WORDS = {
   ...BODIES_WORDS,
   ...COURT_WORDS,
   ...GRID_WORDS,
+  ...LAUNCH_WORDS,
   ...LENS_WORDS,
   ...MAP_WORDS,
   ...SAVE_WORDS,

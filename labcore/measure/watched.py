@@ -1,0 +1,133 @@
+"""The two lanes of a call on a card of silicon, measured.
+
+In: a function, tensors on the card, a plan (`lanes.PLANS`).  Out: `Lanes`, and the kernels' names.
+Method: a kernel's time is that of the card between two events, around one replay of `REPEAT` times
+the kernel, so nothing of the host is in it. A call's time on the host is the median of several,
+with nobody listening; where in it the launches were is from one that was watched, and scaled. When
+a kernel starts follows from both, as in `lanes.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from ..runtime import cards
+from ..runtime.allocator import Pool
+from ..runtime.card import SiliconCard
+from ..runtime.driver import KernelStep, Step
+from ..runtime.replay import Replaying
+from ..tensor.cuda import card as card_in_use
+from .lanes import Lanes, launched, replayed
+
+REPEAT, ROUNDS, CALLS = 20, 9, 10
+
+Call = Callable[[], Any]
+
+
+class Refused(Exception):
+    """Why a plan of a function has no lanes."""
+
+
+def watched(fn: Callable[..., Any], args: Sequence[Any], plan: str) -> tuple[Lanes, list[str]]:
+    """Measure one plan. `fn` is called many times, and its kernels once more by themselves, so it
+    should leave its arguments as they are. Raises Refused where a part of it runs on the host, or
+    cannot be recorded; what the call raises comes as it is."""
+    from .. import compile as compile_function, no_grad
+
+    card = card_in_use()
+    assert isinstance(card, SiliconCard), "the simulated card has no clock"
+    with no_grad():
+        compiled = compile_function(fn) if plan.startswith("compiled") else fn
+        kernels, stamps, names = _kernels(card, lambda: compiled(*args))
+        if plan.endswith("replayed"):
+            return replayed(kernels, _host(card, _replaying(card, fn, args, plan))), names
+        total = _host(card, lambda: compiled(*args))
+    launches = [b - a for a, b in zip([0.0, *stamps], stamps)]
+    return launched(kernels, [each * total / stamps[-1] for each in launches]), names
+
+
+class _Stamped(list[Any]):
+    """Notes when each step was made."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.begin, self.times = perf_counter(), list[float]()
+
+    def append(self, step: Any) -> None:
+        self.times.append(perf_counter() - self.begin)
+        super().append(step)
+
+
+def _kernels(card: SiliconCard, call: Call) -> tuple[list[float], list[float], list[str]]:
+    """How long each kernel runs, when its launch was over, its name."""
+    for _ in range(2):
+        call()
+    pool = Pool(card.allocator, heir=card.allocator.common)  # kernels run again in this memory
+    launches: list[Any] = []
+    with card.allocator.using(pool), cards.recording(launches, None):
+        steps = _Stamped()
+        with cards.recording_steps(steps):
+            kept = call()
+    if not steps:
+        raise Refused("nothing runs on the card")
+    for step in steps:
+        if isinstance(step, str):
+            raise Refused(step)
+    names = iter(launches)
+    found = [next(names).kernel if isinstance(s, KernelStep) else "matmul" for s in steps]
+    kernels = [_device(card, step) for step in steps]
+    del kept
+    return kernels, steps.times, found
+
+
+def _device(card: SiliconCard, step: Step) -> float:
+    replay = card.driver.replay([step] * REPEAT)
+    replay.launch()
+    return median(card.driver.timed(replay.launch) for _ in range(ROUNDS)) / REPEAT
+
+
+def _host(card: SiliconCard, call: Call) -> float:
+    """What a call takes on the host, which does not wait for the card."""
+    found = []
+    for _ in range(ROUNDS):
+        begin = perf_counter()
+        for _ in range(CALLS):
+            call()
+        found.append((perf_counter() - begin) / CALLS)
+        card.synchronize()
+    return median(found)
+
+
+def _replaying(card: SiliconCard, fn: Callable[..., Any], args: Sequence[Any], plan: str) -> Call:
+    """A call that is replayed. Raises Refused with the reason why it is not."""
+    from .. import compile as compile_function, trace
+
+    skipped: list[str] = []
+    if plan == "compiled_replayed":
+        compiled = compile_function(fn, mode="reduce-overhead")
+        again: Call = lambda: compiled(*args)
+    else:
+        tensors = [a for a in args if hasattr(a, "array")]
+        rest = {k: a for k, a in enumerate(args) if not hasattr(a, "array")}
+
+        def eager(given: list[Any]) -> tuple[Any, ...]:
+            found = iter(given)
+            out = fn(*[rest[k] if k in rest else next(found) for k in range(len(args))])
+            return tuple(out) if isinstance(out, (tuple, list)) else (out,)
+
+        def tell(outcome: str, reason: str, steps: int) -> None:
+            if outcome == "skipped":
+                skipped.append(reason)
+
+        replaying = Replaying(card, eager, tell)
+        again = lambda: replaying(list(tensors))
+    with trace.record() as story:
+        for _ in range(5):
+            again()
+    skipped += [e.reason for e in story.of(trace.CudaGraph) if e.outcome == "skipped"]
+    if skipped:
+        raise Refused(skipped[0])
+    return again
