@@ -20,20 +20,22 @@ if TYPE_CHECKING:
     from .runtime.card import SiliconCard
 
 _silicon: SiliconCard | None = None
-_simulated: Any = None
+_simulated: dict[bool, Any] = {}
 
 
-def simulate(wanted: bool = True) -> None:
+def simulate(wanted: bool = True, driver: bool = False) -> None:
     """Use the grid simulator as the card. False: no longer; tensors that live there stay readable,
-    and whoever asks for "cuda" next gets the machine's card, if it has one."""
-    global _simulated
+    and whoever asks for "cuda" next gets the machine's card, if it has one. `driver`: with a driver
+    between, so that launches can be recorded and replayed; then what they touch is not counted."""
     from .codegen.cuda.eager import carry
+    from .codegen.cuda.paper import paper_card
     from .codegen.cuda.simulated import SimulatedCard
 
-    _simulated = _simulated or SimulatedCard()
+    if driver not in _simulated:
+        _simulated[driver] = paper_card() if driver else SimulatedCard()
     if wanted:
-        install(_simulated, carry)
-    elif card_in_use() is _simulated:
+        install(_simulated[driver], carry)
+    elif card_in_use() in _simulated.values():
         install(None, None)
 
 

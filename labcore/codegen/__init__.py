@@ -67,7 +67,7 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
         from ..runtime.card import SiliconCard
         from ..tensor.cuda import card
 
-        why = "sizes are symbols" if call.schedule.program.numbers else ""
+        why = _symbols(call.schedule.program.numbers)
         found = card()
         if not isinstance(found, SiliconCard):
             why = "the simulated card launches nothing"
@@ -77,6 +77,13 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
             return _told_as(Replaying(found, call, tell), call)  # type: ignore[arg-type]
     tell("skipped", why, 0)
     return call
+
+
+def _symbols(numbers: list[str]) -> str:
+    """Why a graph with these numbers among its inputs is not recorded; "" without any."""
+    if any(name.startswith("s") for name in numbers):
+        return "sizes are symbols"
+    return "it takes a number that changes from call to call" if numbers else ""
 
 
 def _told_as(replaying: Call, call: Any) -> Call:

@@ -69,11 +69,13 @@ class Replay(Protocol):
 
 
 class Driver(Protocol):
-    """What there is to do on a card; addresses are its own, sizes in bytes."""
+    """What there is to do on a card; addresses are its own, sizes in bytes. `has_clock`: do the
+    times that it takes mean anything?"""
 
     name: str
     cc: tuple[int, int]
     stream_id: int
+    has_clock: bool
 
     def allocate(self, nbytes: int) -> int: ...
     def free(self, pointer: int) -> None: ...

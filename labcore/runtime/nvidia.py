@@ -23,6 +23,8 @@ from .status import checked
 class NvidiaDriver:
     """The first card of this machine."""
 
+    has_clock = True
+
     def __init__(self) -> None:
         try:
             checked(cu.cuInit(0))

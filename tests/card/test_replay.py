@@ -130,6 +130,15 @@ def test_what_is_not_recorded_says_why(function, options, why):
     assert [(t.outcome, t.reason) for t in told] == [("skipped", why)]
 
 
+def test_a_number_that_changes_is_not_recorded():
+    compiled = torch.compile(lambda x, by: x * by, mode="reduce-overhead")
+    with trace.record() as events:
+        for by in (0.5, 0.25, 0.125):
+            assert compiled(torch.ones(3).cuda(), by).tolist() == [by] * 3
+    told = events.of(trace.CudaGraph)
+    assert [t.reason for t in told] == ["it takes a number that changes from call to call"]
+
+
 def test_other_places_have_nothing_to_record():
     compiled = torch.compile(lambda x: x + 1, mode="reduce-overhead")
     with trace.record() as events:
