@@ -20,6 +20,7 @@ LESSONS = (
     "08_save_or_recompute",
     "08b_trained_twice",
     "11_reading_kernels",
+    "13_compile_against_replay",
 )
 
 

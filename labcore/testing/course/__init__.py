@@ -16,6 +16,7 @@
     lesson10.py   memory used again, which loops may be one, what to store
     lesson10c.py  whose element is whose, where threads wait
     lesson11.py   a handler that prints a kernel, a wrapper that refuses
+    lesson13.py   when two lanes are done, a step that is recorded once
     lesson14.py   a benchmark, two edits and the disk cache, a break-even
     clinic_a.py   a type that is another one each time, a day that gets slower
     clinic_b.py   a network that is left for Python in every layer
@@ -78,6 +79,7 @@ from .lesson10 import (
 )
 from .lesson10c import coalesced as coalesced, waits as waits
 from .lesson11 import emit as emit, wrapper as wrapper
+from .lesson13 import finished as finished, replayable as replayable
 from .lesson14 import bench as bench, break_even as break_even, edits as edits
 from .memory import CountingList as CountingList, Memory as Memory
 from .result import Fact as Fact, Result as Result
