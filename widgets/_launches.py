@@ -2,13 +2,14 @@
 
 In: a function and arguments.  Out: JSON for `static/launches.js` (its header has the schema).
 Invariant: kernels are those that were launched, and bytes those that they asked for, in calls that
-were made on the simulated card; times are modelled from them with figures that are stated, or
-measured on a card of silicon (`labcore.measure.watched`).
+were made on a card of paper, for which the grid simulator counts; times are modelled from them with
+figures that are stated, or measured on a card of silicon (`labcore.measure.watched`).
 """
 
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -16,14 +17,17 @@ from typing import Any
 import numpy as np
 
 import labcore as torch
+from labcore.codegen.cuda.eager import carry
+from labcore.codegen.cuda.paper import PaperDriver, build
 from labcore.measure.lanes import H200, PLANS
 from labcore.measure.watched import Refused, watched
 from labcore.runtime import cards
 from labcore.runtime.card import SiliconCard
+from labcore.runtime.driver import CallStep
 from labcore.simulator import Launch
-from labcore.tensor.cuda import card_in_use
+from labcore.tensor.cuda import card_in_use, install
 
-from ._grid import moved, simulated
+from ._grid import moved
 from ._inputs import example_inputs
 from ._recording import original
 
@@ -72,30 +76,55 @@ def elements(args: Sequence[Any]) -> int:
 
 
 def _recorded(fn: Function, args: tuple[Any, ...]) -> Json:
-    """The launches of an eager call and of a compiled one, on the simulated card."""
+    """The launches of an eager call and of a compiled one, on a card of paper."""
     if elements(args) > SMALL:
         raise ValueError(
-            f"LaunchTimeline records a call on the simulated card, and {elements(args):,} elements "
+            f"LaunchTimeline records a call on a simulated card, and {elements(args):,} elements "
             f"take too long there. Give tensors of {SMALL:,} at most: the view's slider makes them "
             "larger"
         )
-    with simulated(), torch.no_grad():
-        there, compiled = moved(args), torch.compile(original(fn))
-        compiled(*there)
-        return {"elements": elements(args), "eager": _launches(original(fn), there),
-                "compiled": _launches(compiled, there)}
+    driver, card = PaperDriver(), card_in_use()
+    install(SiliconCard(driver, build), carry)
+    try:
+        with torch.no_grad():
+            there, eager = moved(args), _on_card(fn)
+            compiled = torch.compile(eager)
+            compiled(*there)
+            return {"elements": elements(args), "eager": _steps(driver, eager, there),
+                    "compiled": _steps(driver, compiled, there)}
+    finally:
+        install(card, carry if card else None)
 
 
-def _launches(call: Function, args: Sequence[Any]) -> list[Json]:
+def _on_card(fn: Function) -> Function:
+    """A module has its parameters with it; the copy's lie on the card in use."""
+    plain = original(fn)
+    return copy.deepcopy(plain).to("cuda") if isinstance(plain, torch.nn.Module) else plain
+
+
+def _steps(driver: PaperDriver, call: Function, args: Sequence[Any]) -> list[Json]:
+    """The kernels and products of a call, in order."""
     steps: list[Any] = []
-    with torch.cuda.record() as launches, cards.recording_steps(steps):
+    driver.launches = []
+    with cards.recording_steps(steps):
         call(*args)
     others = [step for step in steps if isinstance(step, str)]
-    if others or not launches:
+    if others or not steps:
         why = others[0] if others else "nothing of it became a kernel"
         raise ValueError(f"LaunchTimeline shows kernels: {why}")
-    return [{"name": short(each.kernel), "bytes": _bytes(each), "first": first(each.kernel)}
-            for each in launches]
+    launches = iter(driver.launches)
+    return [_product(step) if isinstance(step, CallStep) else _kernel(next(launches))
+            for step in steps]
+
+
+def _kernel(launch: Launch) -> Json:
+    return {"name": short(launch.kernel), "bytes": _bytes(launch), "work": 0,
+            "first": first(launch.kernel)}
+
+
+def _product(step: CallStep) -> Json:
+    nbytes = sum(size for _, size in [*step.reads, step.writes])
+    return {"name": "matmul", "bytes": nbytes, "work": step.work, "first": True}
 
 
 def first(kernel: str) -> bool:
@@ -120,10 +149,10 @@ def _bytes(launch: Launch) -> int:
 
 def _measured(fn: Function, args: tuple[Any, ...]) -> Json:
     """The lanes of each plan on the card of silicon."""
-    there, plans = moved(args), Json()
+    there, eager, plans = moved(args), _on_card(fn), Json()
     for plan in PLANS:
         try:
-            lanes, names = watched(original(fn), there, plan)
+            lanes, names = watched(eager, there, plan)
         except Refused as why:
             if not plan.endswith("replayed"):
                 raise ValueError(f"LaunchTimeline shows kernels: {why}") from None

@@ -1,7 +1,7 @@
 """LaunchTimeline: when the CPU launches, when the card computes; eager, compiled, and replayed.
 
 In: a function and the arguments of one call.  Out: an anywidget, its SVG, its text.
-Invariant: text and still picture have the kernels that were launched on the simulated card, with
+Invariant: text and still picture have the kernels that were launched on a simulated card, with
 times of the model, which are the same everywhere; what was measured is in the live view alone.
 NVIDIA's Nsight Systems shows such lanes of a program on a card.
 """
@@ -30,14 +30,13 @@ class LaunchTimeline(LabWidget):
     >>> LaunchTimeline(softmax, torch.ones(8, 512))  # your tensors, of 4096 elements at most
     >>> LaunchTimeline(chain, counts=(1, 2, 4, 8))   # chain(x, n), a slider for n
 
-    The calls are really made, on the simulated card, where kernels and bytes are counted; times
+    The calls are really made, on a simulated card, where kernels and bytes are counted; times
     are a model's, for all sizes that the slider has. On a machine with a card the calls are
     measured as well, for vectors of several sizes, or for your tensors; `source` is "measured" or
     "model". `size` and `variant` are places on the sliders. All three may be set from a cell.
 
     Raises ValueError for tensors that are too large for the simulated card, and where something
-    runs that is no kernel of the lab's, such as a matrix product; what the call raises comes as it
-    is.
+    runs that is neither a kernel nor a product of matrices; what the call raises comes as it is.
     """
 
     _esm = _bundle.esm("launch_timeline")
@@ -81,7 +80,7 @@ def rows(variant: Json, grown: float = 1.0) -> list[Row]:
     found = []
     for plan in PLANS:
         kernels = variant["eager" if plan.startswith("eager") else "compiled"]
-        timed = [(H200.kernel(k["bytes"] * grown), k["first"]) for k in kernels]
+        timed = [(H200.kernel(k["bytes"] * grown, k["work"] * grown), k["first"]) for k in kernels]
         found.append((plan, modelled(plan, timed), [k["name"] for k in kernels]))
     return found
 

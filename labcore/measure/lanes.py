@@ -4,9 +4,10 @@ In: how long each kernel runs, what a launch costs.  Out: `Lanes`, as intervals 
 The model: a launch is over when the CPU goes on to the next one; a kernel starts when its launch is
 over and the kernel before it has ended. So the card waits where launches take longer than kernels,
 and the CPU runs ahead where they do not. Under a replay all kernels have one launch.
-`H200` has figures that were measured; what a kernel takes is its bytes over the bandwidth, and
-never less than `shortest`. Left out: several streams, the way from a launch to the card, and what
-leaves the card's caches sooner or later (small tensors stay in them, and are faster).
+`H200` has figures that were measured; what a kernel takes is its bytes over the bandwidth, or a
+product's work over the arithmetic if that is longer, and never less than `shortest`. Left out:
+several streams, the way from a launch to the card, and the card's caches (what small tensors leave
+there is read faster).
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ class Figures:
     """What a machine takes, in seconds on the CPU: `operator`, for an operator of eager mode with
     its launch; `call`, for the guards and the program of a compiled call; `launch`, for each of its
     kernels; `replay`, for all launches of a recording. On the card: `shortest`, the time of a
-    kernel that has next to nothing to do, and `bandwidth`, in bytes a second."""
+    kernel that has next to nothing to do, `bandwidth`, in bytes a second, and `arithmetic`, in
+    multiplications and additions a second of a product of float32 matrices."""
 
     of: str
     operator: float
@@ -32,16 +34,18 @@ class Figures:
     replay: float
     shortest: float
     bandwidth: float
+    arithmetic: float
 
-    def kernel(self, nbytes: float) -> float:
-        """Seconds of a kernel that moves so many bytes."""
-        return max(self.shortest, nbytes / self.bandwidth)
+    def kernel(self, nbytes: float, work: float = 0) -> float:
+        """Seconds of a kernel that moves so many bytes, or of a product that has so much work."""
+        return max(self.shortest, nbytes / self.bandwidth, work / self.arithmetic)
 
 
 # Measured on one H200, 2026-11-29 and 30: three operators of PyTorch's eager mode took 22 to 39 us;
 # a launch by cuda.core 4.4, one of a recording 2.0 to 3.8, its kernels 0.9 to 1.1 each; a copy
-# moved 4.23 TB/s. A compiled call of one kernel takes less than 12 us, launch included.
-H200 = Figures("one NVIDIA H200, 2026-11-30", 10e-6, 6e-6, 4.4e-6, 3e-6, 1e-6, 4.2e12)
+# moved 4.23 TB/s, a product of 4096 by 4096 took 2692 us. A compiled call of one kernel takes less
+# than 12 us, launch included.
+H200 = Figures("one NVIDIA H200, 2026-11-30", 10e-6, 6e-6, 4.4e-6, 3e-6, 1e-6, 4.2e12, 51e12)
 
 
 @dataclass(frozen=True)

@@ -154,7 +154,8 @@ class SiliconCard:
         call()
         if (recording := cards.recorded()) is not None:
             reads = [(address(x), flat(x).nbytes) for x in (a, b)]
-            recording.append(CallStep(call, reads, (address(out), out.nbytes)))
+            work = 2 * product.batch * product.m * product.n * product.k
+            recording.append(CallStep(call, reads, (address(out), out.nbytes), work))
         return out
 
     def synchronize(self) -> None:

@@ -48,11 +48,12 @@ class KernelStep:
 @dataclass
 class CallStep:
     """What a library did on the card: `call` does it once more, at addresses that stay. `writes`
-    and `reads` are (address, bytes)."""
+    and `reads` are (address, bytes), `work` counts multiplications and additions."""
 
     call: Callable[[], None]
     reads: list[tuple[int, int]]
     writes: tuple[int, int]
+    work: int
 
 
 Step = KernelStep | CallStep

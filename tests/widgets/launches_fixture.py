@@ -16,6 +16,7 @@ from widgets import LaunchTimeline
 from widgets.launch_timeline import rows
 
 FILE = Path(__file__).parents[1] / "js" / "launches.json"
+LAYER = torch.ones(32, 24), torch.ones(24, 16), torch.ones(16)
 GROWN = (1, 4**8)
 
 
@@ -30,6 +31,10 @@ def columns(x):
     return torch.softmax(torch.softmax(x, 0), -1)
 
 
+def layer(x, w, bias):
+    return torch.relu(x @ w + bias)
+
+
 def lanes(variant: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"grown": grown, "rows": [[plan, found.host, found.device, found.end, found.busy]
                                       for plan, found, _ in rows(variant, grown)]}
@@ -38,7 +43,8 @@ def lanes(variant: dict[str, Any]) -> list[dict[str, Any]]:
 
 def printed() -> str:
     traces = {"chain": LaunchTimeline(chain, counts=(1, 4)).trace,
-              "columns": LaunchTimeline(columns, torch.ones(64, 64)).trace}
+              "columns": LaunchTimeline(columns, torch.ones(64, 64)).trace,
+              "layer": LaunchTimeline(layer, *LAYER).trace}
     made = {name: {"trace": trace, "lanes": [lanes(v) for v in trace["variants"]]}
             for name, trace in traces.items()}
     return json.dumps(made) + "\n"

@@ -12,7 +12,7 @@ from labcore.measure.lanes import H200, PLANS
 from labcore.tensor.cuda import card_in_use
 from tests.card.fake import paper_card
 from tests.widgets import launches_fixture
-from tests.widgets.launches_fixture import chain, columns
+from tests.widgets.launches_fixture import LAYER, chain, columns, layer
 from tests.widgets.programs import block
 from widgets import LaunchTimeline
 from widgets.launch_timeline import rows
@@ -45,6 +45,25 @@ def test_a_slider_for_the_number_of_operations():
     assert "24 launches" in repr(view)
 
 
+def test_a_product_of_matrices_has_its_bytes_and_its_work():
+    (variant,) = LaunchTimeline(layer, *LAYER).trace["variants"]
+    assert [k["name"] for k in variant["eager"]] == ["matmul", "add", "relu"]
+    assert [k["name"] for k in variant["compiled"]] == ["matmul", "add_relu"]
+    product = variant["compiled"][0]
+    assert product["bytes"] == 4 * (32 * 24 + 24 * 16 + 32 * 16)
+    assert product["work"] == 2 * 32 * 24 * 16
+    assert H200.kernel(0, 51e12) == 1.0
+
+
+def test_a_module_is_copied_to_the_card():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 6), torch.nn.ReLU())
+    view = LaunchTimeline(model, torch.ones(4, 8))
+    (variant,) = view.trace["variants"]
+    assert [k["name"] for k in variant["compiled"]] == ["matmul", "add_relu"]
+    assert view.trace["function"] == "Sequential"
+    assert {p.device.type for p in model.parameters()} == {"cpu"}
+
+
 def test_an_operator_s_first_kernel_is_known():
     (variant,) = LaunchTimeline(columns, torch.ones(64, 64)).trace["variants"]
     first = [k["first"] for k in variant["eager"]]
@@ -62,7 +81,7 @@ def test_large_tensors_hide_launches():
 
 @pytest.mark.parametrize(("fn", "args", "why"), [
     (block, (torch.ones(5000), torch.ones(5000)), "5,000 elements take too long there"),
-    (lambda x: x @ x, (torch.ones(4, 4),), "shows kernels: matmul runs on the host"),
+    (lambda x: x @ x.argsort().float(), (torch.ones(4),), "shows kernels: argsort runs on the"),
     (lambda x: x.argsort(), (torch.ones(4),), "shows kernels: argsort runs on the host"),
     (lambda x: x, (torch.ones(4),), "nothing of it became a kernel"),
 ])

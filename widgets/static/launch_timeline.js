@@ -48,8 +48,8 @@ function origin(trace, source, words) {
   const times = Object.fromEntries(
     ["operator", "launch", "call", "replay", "shortest"].map((key) => [key, time(f[key])]),
   );
-  const bandwidth = (f.bandwidth / 1e12).toFixed(1);
-  return words("lt_of_model", { ...times, of: f.of, bandwidth });
+  const [bandwidth, arithmetic] = [(f.bandwidth / 1e12).toFixed(1), f.arithmetic / 1e12];
+  return words("lt_of_model", { ...times, of: f.of, bandwidth, arithmetic });
 }
 
 function tools(ui, trace, words, set) {

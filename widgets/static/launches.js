@@ -1,7 +1,7 @@
 // LaunchTimeline without its picture: when launches are made and kernels run, and which sentence
 // tells it.
-// In: trace {function, figures: {of, operator, call, launch, replay, shortest, bandwidth}, variants:
-// [{count, elements, eager: [{name, bytes, first}], compiled: [...]}], card, measured: [[{elements,
+// In: trace {function, figures: {of, operator, call, launch, replay, shortest, bandwidth,
+// arithmetic}, variants: [{count, elements, eager: [{name, bytes, work, first}], compiled: [...]}], card, measured: [[{elements,
 // plans: {eager: {host, device, names} | {refused}, ...}}]]}. Times are in seconds, figures those of
 // `labcore/measure/lanes.py`, whose model this is: a kernel starts when its launch is over and the
 // kernel before it has ended. `measured` has a list for each variant, and nothing without a card.
@@ -59,9 +59,10 @@ function replayed(kernels, launch) {
 
 /** The lanes of a plan by the model, all tensors being `grown` times as large as recorded. */
 export function modelled(plan, kernels, figures, grown = 1) {
-  const seconds = kernels.map(({ bytes }) =>
-    Math.max(figures.shortest, (bytes * grown) / figures.bandwidth),
-  );
+  const seconds = kernels.map(({ bytes, work }) => {
+    const [moving, computing] = [bytes / figures.bandwidth, work / figures.arithmetic];
+    return Math.max(figures.shortest, moving * grown, computing * grown);
+  });
   const each = {
     eager: ({ first }) => (first ? figures.operator : figures.launch),
     compiled: (_, k) => figures.launch + (k === 0 ? figures.call : 0),

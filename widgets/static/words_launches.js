@@ -34,11 +34,13 @@ export const LAUNCH_WORDS = {
     "在 {card} 上实测：每次启动占用 CPU 多久，每个内核运行多久。内核何时开始由这两者推出。",
   ],
   lt_of_model: [
-    "Model: kernels and bytes of a recorded call on the simulated card, figures of {of}. An eager " +
+    "Model: kernels and bytes of a recorded call on a simulated card, in proportion for larger N; " +
+      "figures of {of}. An eager " +
       "operator takes the CPU {operator}, a launch {launch}, guards {call}, a replay {replay}; a " +
-      "kernel moves {bandwidth} TB/s and takes at least {shortest}.",
-    "模型：内核与字节数来自模拟卡上录下的一次调用，数值取自 {of}。eager 的一个运算占用 CPU {operator}，" +
-      "一次启动 {launch}，守卫 {call}，一次重放 {replay}；内核的带宽为 {bandwidth} TB/s，至少要 {shortest}。",
+      "kernel moves {bandwidth} TB/s and takes at least {shortest}, a product of matrices computes " +
+      "{arithmetic} TFLOP/s.",
+    "模型：内核与字节数来自模拟卡上录下的一次调用，N 更大时按比例放大；数值取自 {of}。eager 的一个运算占用 CPU {operator}，" +
+      "一次启动 {launch}，守卫 {call}，一次重放 {replay}；内核的带宽为 {bandwidth} TB/s，至少要 {shortest}；矩阵乘法为 {arithmetic} TFLOP/s。",
   ],
   lt_ask: [
     "Eager mode is about to launch {kernels}, of {elements} elements. For how much of the time will " +

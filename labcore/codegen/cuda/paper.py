@@ -21,7 +21,7 @@ import numpy as np
 
 from ...runtime.card import SiliconCard
 from ...runtime.driver import Argument, CallStep, KernelStep, OutOfMemory, Step
-from ...simulator import launch
+from ...simulator import Launch, launch
 from ..build import kernel_nodes
 from .build import Built
 
@@ -73,7 +73,8 @@ class PaperReplay:
 
 
 class PaperDriver:
-    """`replays` are those that were made. `limit`: bytes it has."""
+    """`replays` are those that were made. `launches`: a list
+    that gets what the simulator counted of each launch. `limit`: bytes it has."""
 
     name, cc, stream_id, has_clock = "a card of paper", (9, 0), 7, False
 
@@ -82,6 +83,7 @@ class PaperDriver:
         self.blocks: dict[int, tuple[np.ndarray, np.ndarray]] = {}
         self.starts: list[int] = []
         self.replays: list[PaperReplay] = []
+        self.launches: list[Launch] | None = None
 
     # ---- memory ----
 
@@ -147,7 +149,9 @@ class PaperDriver:
                 arguments.append(cells[:whole].view(numpy))
             else:
                 arguments.append(np.dtype(type_).type(value))
-        launch(function.source, function.name, grid, block, arguments)
+        found = launch(function.source, function.name, grid, block, arguments)
+        if self.launches is not None:
+            self.launches.append(found)
 
     def matmul(self, kind: str, product: Any, a: int, b: int, c: int) -> None:
         p, type_ = product, np.dtype(kind)
