@@ -8,7 +8,8 @@ costs.py     eager, first, warm, from disk; memory, bandwidth, break-even
 limits.py    the machine's own bandwidth and arithmetic
 roof.py      where a function stands under them
 amortize.py  does compiling pay
-lanes.py     when the CPU launches, when a card computes; watched.py: measured on a card
+lanes.py     when the CPU launches, when a card computes; watched.py: measured on a card,
+             figures.py: what the model knows of one
 bench.py     `make bench`; race.py, worker.py, workloads.py, words.py: whom it runs, and on what
 """
 

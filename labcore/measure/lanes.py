@@ -41,10 +41,10 @@ class Figures:
         return max(self.shortest, nbytes / self.bandwidth, work / self.arithmetic)
 
 
-# Measured on one H200, 2026-11-29 and 30: three operators of PyTorch's eager mode took 22 to 39 us;
-# a launch by cuda.core 4.4, one of a recording 2.0 to 3.8, its kernels 0.9 to 1.1 each; a copy
-# moved 4.23 TB/s, a product of 4096 by 4096 took 2692 us. A compiled call of one kernel takes less
-# than 12 us, launch included.
+# `python -m labcore.measure.figures` measures a card. These are of one H200, on two days: three
+# operators of PyTorch's eager mode took 22 to 39 us; a launch by cuda.core 4.4, one of a recording
+# 2.0 to 3.8, its kernels 0.9 to 1.1 each; a copy moved 4.23 TB/s, a product of 4096 by 4096 took
+# 2692 us. A compiled call of one kernel takes less than 12 us, launch included.
 H200 = Figures("one NVIDIA H200, 2026-11-30", 10e-6, 6e-6, 4.4e-6, 3e-6, 1e-6, 4.2e12, 51e12)
 
 

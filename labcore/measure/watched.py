@@ -10,6 +10,7 @@ a kernel starts follows from both, as in `lanes.py`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from statistics import median
 from time import perf_counter
 from typing import Any
@@ -41,12 +42,14 @@ def watched(fn: Callable[..., Any], args: Sequence[Any], plan: str) -> tuple[Lan
     assert isinstance(card, SiliconCard), "the simulated card has no clock"
     with no_grad():
         compiled = compile_function(fn) if plan.startswith("compiled") else fn
-        kernels, stamps, names = _kernels(card, lambda: compiled(*args))
+        seen = steps_of(card, lambda: compiled(*args))
+        kernels, stamps = device_times(card, seen.steps), seen.stamps
         if plan.endswith("replayed"):
-            return replayed(kernels, _host(card, _replaying(card, fn, args, plan))), names
-        total = _host(card, lambda: compiled(*args))
+            again = _replaying(card, fn, args, plan)
+            return replayed(kernels, host_time(card, again)), seen.names
+        total = host_time(card, lambda: compiled(*args))
     launches = [b - a for a, b in zip([0.0, *stamps], stamps)]
-    return launched(kernels, [each * total / stamps[-1] for each in launches]), names
+    return launched(kernels, [each * total / stamps[-1] for each in launches]), seen.names
 
 
 class _Stamped(list[Any]):
@@ -61,11 +64,22 @@ class _Stamped(list[Any]):
         super().append(step)
 
 
-def _kernels(card: SiliconCard, call: Call) -> tuple[list[float], list[float], list[str]]:
-    """How long each kernel runs, when its launch was over, its name."""
+@dataclass(frozen=True)
+class Watched:
+    """The steps of a call, when each launch was over, and the kernels' names. `kept`: memory that
+    the steps write to when they are made again."""
+
+    steps: list[Step]
+    stamps: list[float]
+    names: list[str]
+    kept: Any
+
+
+def steps_of(card: SiliconCard, call: Call) -> Watched:
+    """Watch a call, after two that are not. Raises Refused."""
     for _ in range(2):
         call()
-    pool = Pool(card.allocator, heir=card.allocator.common)  # kernels run again in this memory
+    pool = Pool(card.allocator, heir=card.allocator.common)
     launches: list[Any] = []
     with card.allocator.using(pool), cards.recording(launches, None):
         steps = _Stamped()
@@ -76,14 +90,12 @@ def _kernels(card: SiliconCard, call: Call) -> tuple[list[float], list[float], l
     for step in steps:
         if isinstance(step, str):
             raise Refused(step)
-    names = iter(launches)
-    found = [next(names).kernel if isinstance(s, KernelStep) else "matmul" for s in steps]
-    kernels = _device_times(card, steps)
-    del kept
-    return kernels, steps.times, found
+    named = iter(launches)
+    names = [next(named).kernel if isinstance(s, KernelStep) else "matmul" for s in steps]
+    return Watched(list(steps), steps.times, names, (pool, kept))
 
 
-def _device_times(card: SiliconCard, steps: Sequence[Step]) -> list[float]:
+def device_times(card: SiliconCard, steps: Sequence[Step]) -> list[float]:
     """How long each runs; a kernel that is launched again over as many threads is measured once."""
     known: dict[Any, float] = {}
     found = []
@@ -104,7 +116,7 @@ def _device(card: SiliconCard, step: Step) -> float:
     return median(card.driver.timed(replay.launch) for _ in range(ROUNDS)) / REPEAT
 
 
-def _host(card: SiliconCard, call: Call) -> float:
+def host_time(card: SiliconCard, call: Call) -> float:
     """What a call takes on the host, which does not wait for the card."""
     found = []
     for _ in range(ROUNDS):

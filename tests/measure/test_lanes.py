@@ -7,7 +7,7 @@ import gc
 import pytest
 
 import labcore as torch
-from labcore.measure import watched
+from labcore.measure import figures, watched
 from labcore.measure.lanes import H200, PLANS, launched, modelled, replayed
 from tests.card.fake import paper_card
 from tests.widgets.programs import block
@@ -74,6 +74,14 @@ def test_what_cannot_be_measured_says_why(card):
                           (lambda x: x, "compiled", "nothing runs on the card")):
         with pytest.raises(watched.Refused, match=why):
             watched.watched(fn, [x], plan)
+
+
+def test_figures_of_a_card(card, monkeypatch):
+    monkeypatch.setattr(figures, "REGION", 1)
+    found = figures.figures("a card of paper", large=1000, matrix=8)
+    assert found.of == "a card of paper"
+    assert min(found.operator, found.launch, found.shortest, found.bandwidth, found.arithmetic) > 0
+    assert found.call >= 0 and found.replay >= 0
 
 
 def test_memory_of_what_was_watched_goes_back(card):
