@@ -89,12 +89,13 @@ def _rmul(builder: Any, type_: Any, args: list[Any]) -> Any:
 
 
 def _extreme(name: str, op: str) -> Build:
-    """llvm.maximum and llvm.minimum: a nan wins, and LLVM can reduce with them in vectors."""
+    """llvm.maximum and llvm.minimum: a nan wins, and LLVM can reduce with them in vectors. Either
+    zero will do: else x86 branches on the sign of what it compares, which it cannot foresee."""
 
     def build(builder: Any, type_: Any, args: list[Any]) -> Any:
         if not isinstance(type_, types.Float):
             return _choice(op)(builder, type_, args)
-        return _llvm(builder, name, args)
+        return _llvm(builder, name, args, ("nsz",))
 
     return build
 
@@ -246,11 +247,12 @@ class _Instructions:
         return self.builder.bitcast(a.value, self.bits)
 
 
-def _llvm(builder: Any, name: str, args: list[Any]) -> Any:
-    """A call of LLVM's own function of floats of one type."""
+def _llvm(builder: Any, name: str, args: list[Any], flags: tuple[str, ...] = ()) -> Any:
+    """A call of LLVM's own function of floats of one type. `flags`: what it need not mind."""
     kind = args[0].type
     type_ = ir.FunctionType(kind, (kind,) * len(args))
-    return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", (kind,), type_), args)
+    function = builder.module.declare_intrinsic(f"llvm.{name}", (kind,), type_)
+    return builder.call(function, args, fastmath=flags)
 
 
 def _elementary(function: Callable[..., Any]) -> Build:
