@@ -23,8 +23,16 @@ from ..fusion.options import DEFAULT, for_card
 from ..fusion.report import report_memory
 from ..graph import Graph, GraphModule, TensorMeta
 from . import cache as cache
-from .build import Built, build, python_kernels as python_kernels, rows_in_strips, show_without_file
+from .build import (
+    Built,
+    build,
+    python_kernels as python_kernels,
+    rows_in_strips,
+    rows_of_any_length,
+    show_without_file,
+)
 from .cpu import Kernel as Printed, print_kernel as print_kernel
+from .lengths import KNOWN, SHORT
 from .plain import print_plain as print_plain
 from .program import Program, handing_over
 from .ranges import STRIP
@@ -154,6 +162,8 @@ def _report(
         trace.emit(trace.LoopShared(made.name, **vars(made.sharing)))
     for name, length, when in rows_in_strips(call.source):
         trace.emit(trace.ShortRows(name, length, STRIP, when))
+    for name, length in rows_of_any_length(call.source):
+        trace.emit(trace.RowForms(name, length, list(KNOWN), [SHORT[0], SHORT[-1]]))
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
         effort = built.effort

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import linecache
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import FunctionType
 from typing import Any
 
@@ -19,7 +19,8 @@ from . import cache, kernel_math
 from .apart import sums_apart
 from .folder import enabled
 from .jit import NOTHING, Effort, ObjectFile, compile_kernels
-from .ranges import as_range, loops_of
+from .lengths import row_length
+from .ranges import Loops, as_range, loops_of
 from .strips import in_strips
 
 
@@ -77,10 +78,17 @@ def show_without_file(path: str, source: str) -> None:
 
 def compile_source(source: str, path: str) -> ObjectFile:
     """Machine code for all kernels in a program's text."""
-    loops = {node.name: loops_of(node) for node in kernel_nodes(source)}
-    if not loops:
+    nodes = kernel_nodes(source)
+    if not nodes:
         return ObjectFile(b"", [], [])
-    return compile_kernels(list(compiled_kernels(source, path).values()), loops)
+    parts = [_as_compiled(node)[0] for node in nodes]
+    loops = {node.name: _loops(node, part) for node, part in zip(nodes, parts)}
+    return compile_kernels(list(_functions(parts, path).values()), loops)
+
+
+def _loops(kernel: ast.FunctionDef, compiled: ast.FunctionDef) -> Loops:
+    loops = loops_of(kernel)
+    return replace(loops, length=row_length(compiled, loops.turns))
 
 
 def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
@@ -93,6 +101,12 @@ def rows_in_strips(source: str) -> list[tuple[str, str, str]]:
     """The short rows that are worked on in strips: of which kernel, how long they are, and when."""
     return [(node.name, *found) for node in kernel_nodes(source)
             for found in _as_compiled(node)[1]]
+
+
+def rows_of_any_length(source: str) -> list[tuple[str, str]]:
+    """The kernels whose rows are of unknown length, and the number that says how long they are."""
+    loops = {node.name: _loops(node, _as_compiled(node)[0]) for node in kernel_nodes(source)}
+    return [(name, each.length) for name, each in loops.items() if each.length]
 
 
 def _as_compiled(kernel: ast.FunctionDef) -> tuple[ast.FunctionDef, list[tuple[str, str]]]:

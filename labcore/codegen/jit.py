@@ -86,7 +86,8 @@ def _lower(
         for number, function in enumerate(functions):
             progress.at(number, function.__name__)
             units += not numba_ir.known(function)
-            found.append(numba_ir.lowered(function, loops[function.__name__].unroll))
+            known = loops[function.__name__]
+            found.append(numba_ir.lowered(function, known.unroll, known.length))
     return found, units
 
 

@@ -21,6 +21,7 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..runtime.loader import host
+from .lengths import short_forms, with_choice
 
 KEPT = 512  # lowered kernels that a process remembers
 
@@ -43,11 +44,11 @@ def key_of(function: FunctionType) -> tuple:
     return code.co_code, repr(code.co_consts), code.co_names, (*function.__annotations__.values(),)
 
 
-def lowered(function: FunctionType, unroll: bool = True) -> Lowered:
-    """LLVM code of a kernel, or that of one like it, which has the same loops. Call it under
-    `wrapping_integers`."""
+def lowered(function: FunctionType, unroll: bool = True, length: str = "") -> Lowered:
+    """LLVM code of a kernel, or that of one like it, which has the same loops; see `lower`. Call it
+    under `wrapping_integers`."""
     key = key_of(function)
-    found = _lowered.pop(key, None) or lower(function, unroll)
+    found = _lowered.pop(key, None) or lower(function, unroll, length=length)
     _lowered[key] = found  # the latest one used stands last
     if len(_lowered) > KEPT:
         del _lowered[next(iter(_lowered))]
@@ -71,12 +72,14 @@ def known(function: FunctionType) -> bool:
 
 
 def lower(
-    function: FunctionType, unroll: bool = True, lines: bool = False, vectorize: bool = True
+    function: FunctionType, unroll: bool = True, lines: bool = False, vectorize: bool = True,
+    length: str = "",
 ) -> Lowered:
     """LLVM code of a kernel. `unroll`: may LLVM write out several turns of a loop? `lines`: it
     is told the line of each statement, but nothing of variables, which would have to be kept
-    somewhere for a debugger. Not `vectorize`: no vectors, no unrolling. Raises numba's
-    errors for what it does not understand."""
+    somewhere for a debugger. Not `vectorize`: no vectors, no unrolling. `length`: the number that
+    short rows have code of their own for, if any. Raises numba's errors for what it does not
+    understand."""
     from numba.core import compiler, types
     from numba.core.registry import cpu_target
 
@@ -100,7 +103,8 @@ def lower(
         library=module,
         pipeline_class=_pipeline(),
     )
-    return Lowered(result.fndesc.llvm_func_name, module.optimized(vectorize, unroll and vectorize))
+    name = result.fndesc.llvm_func_name
+    return Lowered(name, module.optimized(name, vectorize, unroll and vectorize, length))
 
 
 def _type(annotation: str) -> Any:
@@ -174,12 +178,27 @@ def _module_class() -> type:
             if library is not rtsys.library:  # that counts references, which kernels have none of
                 super().add_linking_library(library)
 
-        def optimized(self, vectorize: bool, unroll: bool) -> bytes:
+        def optimized(self, name: str, vectorize: bool, unroll: bool, length: str) -> bytes:
             module = self._final_module
             for library in dict.fromkeys(self._linking_libraries):
                 module.link_in(library._get_module_for_linking(), preserve=True)
             module.data_layout = self._codegen._data_layout
-            options = binding.create_pipeline_tuning_options(speed_level=3)
+            if not length:
+                return self._optimized(module, vectorize, unroll)
+            text = str(module)
+            # What is alike in all forms is done once.
+            shared = self._optimized(module, vectorize=False, unroll=False, level=1)
+            forms = short_forms(str(binding.parse_bitcode(shared)), name, length)
+            short = self._optimized(binding.parse_assembly(forms), vectorize, unroll)
+            choice = binding.parse_assembly(with_choice(text, name, length))
+            whole = binding.parse_bitcode(self._optimized(choice, vectorize, unroll))
+            whole.link_in(binding.parse_bitcode(short))
+            return whole.as_bitcode()
+
+        def _optimized(
+            self, module: Any, vectorize: bool, unroll: bool, level: int = 3
+        ) -> bytes:
+            options = binding.create_pipeline_tuning_options(speed_level=level)
             options.loop_vectorization, options.loop_unrolling = vectorize, unroll
             options.slp_vectorization = False
             passes = binding.create_pass_builder(self._codegen._tm, options)

@@ -32,11 +32,13 @@ LONG = 16384  # turns from which a kernel lets go of the interpreter's lock: som
 class Loops:
     """`work`: the turns of the innermost loops, more for what is dear in them; `turns`: of the loop
     that threads share, None where there is none. Both are polynomials of the kernel's numbers.
-    `unroll`: may LLVM write out several turns of a loop?"""
+    `unroll`: may LLVM write out several turns of a loop? `length`: the number that says how long
+    rows are, where short ones have code of their own (see `lengths.py`), else ""."""
 
     work: Expr
     turns: Expr | None
     unroll: bool = True
+    length: str = ""
 
 
 def loops_of(kernel: ast.FunctionDef) -> Loops:
@@ -103,10 +105,10 @@ def _weight(loop: ast.For) -> int:
 
 def _cuts(loop: ast.For) -> bool:
     """Does it go over the blocks of a loop, whose turns are counted all together?"""
-    return any(_end_of_all(inner.iter) for inner in loop.body if isinstance(inner, ast.For))
+    return any(end_of_all(inner.iter) for inner in loop.body if isinstance(inner, ast.For))
 
 
-def _end_of_all(head: ast.expr) -> ast.expr | None:
+def end_of_all(head: ast.expr) -> ast.expr | None:
     """n of `range(1024 * block, min(1024 * block + 1024, n))`."""
     stop = head.args[-1] if isinstance(head, ast.Call) else None
     return stop.args[1] if isinstance(stop, ast.Call) and _says(stop, "min") else None
@@ -114,7 +116,7 @@ def _end_of_all(head: ast.expr) -> ast.expr | None:
 
 def _turns(head: ast.Call, numbers: Set[str]) -> Expr:
     """Of a loop; one of unknown length counts as a long one."""
-    end = _end_of_all(head)
+    end = end_of_all(head)
     if end is not None:
         return bound(end, numbers)
     try:

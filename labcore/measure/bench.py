@@ -20,6 +20,7 @@ from typing import Any
 
 from rich.console import Console
 
+from .any_length import any_length
 from .capture_speed import capture_times
 from .comparison import first_call_rows, markdown, row, table
 from .guard_cost import guard_costs, peers_costs
@@ -31,6 +32,7 @@ from .startup import first_calls, import_times, peers_first_calls
 from .tables import (
     capture_table,
     guards_table,
+    lengths_table,
     loops_table,
     overfusion_table,
     overhead_table,
@@ -83,6 +85,8 @@ def compiler_tables(console: Console) -> dict[str, Any]:
     console.print(capture_table(figures["capture"]))
     figures["loops"] = compile_times()
     console.print(loops_table(figures["loops"]))
+    figures["any_length"] = any_length()
+    console.print(lengths_table(figures["any_length"]))
     runs = trainings()
     figures["training"] = {name: faster(*both) for name, both in runs.items()}
     console.print(training_table(runs))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rich.table import Table
 
+from .any_length import AT_MOST, Times as LengthTimes
 from .capture_speed import Times
 from .guard_cost import SUBJECTS
 from .training import Run, faster, step_time
@@ -64,6 +65,15 @@ def loops_table(times: dict[str, dict[int, float]]) -> Table:
     for name, by_size in times.items():
         for count, seconds in by_size.items():
             table.add_row(name, f"{count:,}", show_time(seconds))
+    return table
+
+
+def lengths_table(found: dict[str, LengthTimes]) -> Table:
+    lengths = [str(length) for length in next(iter(found.values()))]
+    title = f"rows of unknown length / of known length, at most {AT_MOST}"
+    table = Table("rows of", *lengths, title=title)
+    for name, times in found.items():
+        table.add_row(name, *(f"{dynamic / static:.2f}" for dynamic, static in times.values()))
     return table
 
 

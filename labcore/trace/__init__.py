@@ -33,6 +33,7 @@ from .plan import (
     LoopRecord as LoopRecord,
     LoopShared as LoopShared,
     MemoryPlanned as MemoryPlanned,
+    RowForms as RowForms,
     Scheduled as Scheduled,
     ShortRows as ShortRows,
     StepRecord as StepRecord,

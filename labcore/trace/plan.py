@@ -118,3 +118,14 @@ class ShortRows(Event):
     length: str
     strip: int
     when: str
+
+
+@dataclass
+class RowForms(Event):
+    """A kernel whose rows are of unknown length, and the lengths that have machine code of their
+    own: those that are constants there, and the first and the last of those with other loops."""
+
+    kernel: str
+    length: str
+    known: list[int]
+    short: list[int]

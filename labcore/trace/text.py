@@ -29,7 +29,7 @@ from .events import (
     Stage,
 )
 from .origin import Origin
-from .plan import LifeRecord, LoopShared, MemoryPlanned, Scheduled, ShortRows
+from .plan import LifeRecord, LoopShared, MemoryPlanned, RowForms, Scheduled, ShortRows
 
 Format = Callable[[Event], str]
 MOST_PLACES = 6
@@ -193,7 +193,12 @@ def threads(event: Event) -> str:
 
 
 def short_rows(event: Event) -> str:
-    """Kernels that work on short rows in strips, and when they do."""
+    """Kernels that work on short rows in strips, and when they do; and those that have machine code
+    for lengths that are known at a call only."""
+    if isinstance(event, RowForms):
+        known, short = (f"{of[0]} to {of[-1]}" for of in (event.known, event.short))
+        text = f"{known} are constants, {short} have loops of their own"
+        return _folded(f"{event.kernel}: rows of {event.length}: {text}", first="")
     assert isinstance(event, ShortRows)
     when = f" where {event.when}" if event.when else ""
     text = f"{event.kernel}: rows of {event.length} in strips of up to {event.strip}{when}"
@@ -252,7 +257,7 @@ ARTIFACTS: dict[str, tuple[type[Event] | tuple[type[Event], ...], Format]] = {
     "schedule": (Scheduled, schedule),
     "memory": (MemoryPlanned, memory),
     "threads": (LoopShared, threads),
-    "short_rows": (ShortRows, short_rows),
+    "short_rows": ((ShortRows, RowForms), short_rows),
     "kernel_code": (KernelReady, kernel_code),
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),
