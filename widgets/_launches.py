@@ -19,6 +19,7 @@ import numpy as np
 import labcore as torch
 from labcore.codegen.cuda.eager import carry
 from labcore.codegen.cuda.paper import PaperDriver, build
+from labcore.codegen.printer import pointee
 from labcore.measure.lanes import H200, PLANS
 from labcore.measure.watched import Refused, watched
 from labcore.runtime import cards
@@ -142,7 +143,7 @@ def _bytes(launch: Launch) -> int:
     """What a kernel's threads read and wrote of the card's memory."""
     functions = [n for n in ast.parse(launch.source).body if isinstance(n, ast.FunctionDef)]
     (node,) = [n for n in functions if n.name == launch.kernel]
-    sizes = {a.arg: np.dtype(ast.unparse(a.annotation).strip("'\"")[:-1]).itemsize
+    sizes = {a.arg: np.dtype(pointee(ast.literal_eval(a.annotation))).itemsize
              for a in node.args.args if a.annotation and a.arg in launch.traffic}
     return sum((t.reads + t.writes) * sizes[name] for name, t in launch.traffic.items())
 

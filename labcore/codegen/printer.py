@@ -63,6 +63,11 @@ class Parameter:
         return f"{'const ' * self.constant}{self.dtype.name}*"
 
 
+def pointee(annotation: str) -> str:
+    """ "float32" of "float32*" or "const float32*"; nothing of a number's annotation."""
+    return annotation.removeprefix("const ")[:-1] if annotation.endswith("*") else ""
+
+
 @dataclass(frozen=True)
 class Kernel:
     """A printed kernel: the text of one function. `notes` has, for each of its lines, what the

@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any
 
 from ..build import show_without_file
+from ..printer import pointee
 
 CC = (9, 0)  # Hopper: H100, H200
 MISSING = (
@@ -123,9 +124,9 @@ def _type(annotation: str) -> Any:
     from .words import Constant
 
     types: Any = cuda_types
-    name = annotation.removeprefix("const ").removesuffix("*")
-    if name == annotation:
-        return getattr(types, name)
+    name = pointee(annotation)
+    if not name:
+        return getattr(types, annotation)
     element = types.uint8 if name == "bool" else getattr(types, name)
     return Constant(element) if annotation.startswith("const ") else types.CPointer(element)
 

@@ -23,6 +23,7 @@ from ...runtime.card import SiliconCard
 from ...runtime.driver import Argument, CallStep, KernelStep, OutOfMemory, Step
 from ...simulator import Launch, launch
 from ..build import kernel_nodes
+from ..printer import pointee
 from .build import Built
 
 JUNK = 0xA7
@@ -143,8 +144,8 @@ class PaperDriver:
     def run(self, function: Any, grid: Any, block: Any, given: Sequence[Any]) -> None:
         arguments = []
         for type_, value in zip(function.types, given, strict=True):
-            if type_.endswith("*"):
-                cells, numpy = self.memory_at(value), np.dtype(type_.removeprefix("const ")[:-1])
+            if element := pointee(type_):
+                cells, numpy = self.memory_at(value), np.dtype(element)
                 whole = cells.nbytes // numpy.itemsize * numpy.itemsize
                 arguments.append(cells[:whole].view(numpy))
             else:
