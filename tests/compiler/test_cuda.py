@@ -13,7 +13,8 @@ import labcore as torch
 from labcore import devices, trace
 from labcore.simulator import OutOfBounds
 from labcore.tensor import Tensor, from_numpy
-from labcore.tensor.cuda import empty_strided, to_host
+from labcore.tensor.cuda import to_host
+from labcore.tensor.on_card import empty_strided
 from tests.card.cards import KINDS, card_of
 from tests.fusion.graphs import assert_same
 from tests.fusion.programs import RandomProgram
