@@ -10,6 +10,8 @@ import pytest
 import labcore as torch
 from labcore import trace
 from labcore.simulator import OutOfBounds
+from labcore.tensor.cuda import card_in_use
+from tests.card.fake import paper_card
 from tests.widgets import grid_fixture
 from tests.widgets.grid_fixture import rows, square, turned
 from tests.widgets.programs import block
@@ -85,6 +87,13 @@ def test_the_card_is_as_it_was_before():
     assert not torch.cuda.is_available()
     GridView(block)
     assert not torch.cuda.is_available()
+
+
+def test_a_card_that_was_in_use_is_so_again(monkeypatch):
+    with paper_card(monkeypatch) as card:
+        x = torch.ones(64).cuda()
+        assert repr(GridView(block, x, x)) == repr(GridView(block))
+        assert card_in_use() is card and (x + 1).tolist() == [2.0] * 64
 
 
 def test_nobody_who_listens_hears_of_single_operators():
