@@ -86,8 +86,9 @@ class SaveOrRecompute(LabWidget):
         lines.append("  default" + self._line(self.trace["default"]))
         high, low = cuts[0]["bytes"], cuts[-1]["bytes"]
         for cut in cuts:
-            share = (cut["bytes"] - low) / (high - low) if high > low else 1.0
-            lines.append(f"  {share:7.0%}" + self._line(cut))
+            # Rounded up: this much allows the cut, a little less does not.
+            percent = -(100 * (low - cut["bytes"]) // (high - low)) if high > low else 100
+            lines.append(f"  {percent:6}%" + self._line(cut))
         labels = self._survey.labels
         for name, (rule, detail, _) in cuts[0]["why"].items():
             lines.append(f"  {labels.get(name, name)}: {rule}: {detail}")

@@ -5,7 +5,7 @@ PyTorch has the same choices as `torch._functorch.config`, for the whole process
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -41,15 +41,18 @@ class AutodiffOptions:
             )
 
     @staticmethod
-    def of(given: Mapping[str, Any] | None, partitioner: str) -> AutodiffOptions:
+    def of(
+        given: Mapping[str, Any] | None, partitioner: str, others: Sequence[str] = ()
+    ) -> AutodiffOptions:
         """The options that were given by name, and the backend's own partitioner where none was.
 
-        Raises ValueError for a name that is no option.
+        Raises ValueError for a name that is no option; it tells of `others`, of later stages, too.
         """
         known = [field.name for field in fields(AutodiffOptions)]
         for name in given or ():
             if name not in known:
-                raise ValueError(f"unexpected option {name!r}; known are {', '.join(known)}")
+                listed = ", ".join((*known, *others))
+                raise ValueError(f"unexpected option {name!r}; known are {listed}")
         return AutodiffOptions(**{"partitioner": partitioner, **(given or {})})
 
 

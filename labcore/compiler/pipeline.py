@@ -46,19 +46,19 @@ def inductor(
     """The whole way, to kernels."""
     from ..autodiff import aot_compile
     from ..codegen import compile_graph
-    autodiff, fusion = _inductor_options(options or {})
+    autodiff, fusion = inductor_options(options or {})
     compiler = partial(compile_graph, options=fusion)
     return aot_compile(gm, example_inputs, compiler, options=autodiff)
 
 
-def _inductor_options(given: dict[str, Any]) -> tuple[AutodiffOptions, FusionOptions]:
+def inductor_options(given: dict[str, Any]) -> tuple[AutodiffOptions, FusionOptions]:
     """Whose each option is."""
     from ..autodiff import AutodiffOptions
     from ..fusion import FusionOptions
-    of_fusion = {field.name: given[field.name] for field in fields(FusionOptions)
-                 if field.name in given}
+    names = [field.name for field in fields(FusionOptions)]
+    of_fusion = {name: given[name] for name in names if name in given}
     others = {name: value for name, value in given.items() if name not in of_fusion}
-    return AutodiffOptions.of(others, "min_cut"), FusionOptions(**of_fusion)
+    return AutodiffOptions.of(others, "min_cut", names), FusionOptions(**of_fusion)
 
 
 def check_options(backend: str, options: dict[str, Any]) -> None:
@@ -67,6 +67,6 @@ def check_options(backend: str, options: dict[str, Any]) -> None:
         raise ValueError(f"backend 'eager' has no options, and got {', '.join(map(repr, options))}")
     from ..autodiff import AutodiffOptions
     if backend == "inductor":
-        _inductor_options(options)
+        inductor_options(options)
     else:
         AutodiffOptions.of(options, "default")

@@ -19,22 +19,28 @@ from .ir import Buffer, Expr
 from .primitives import DIVISIONS, PRIMITIVES
 
 
+def lacking(handler: Handler, word: str) -> NotImplementedError:
+    """What is raised where a body asks for a word that the handler does not have."""
+    kind = type(handler).__name__
+    return NotImplementedError(f"{kind} has no `{word}`, which this loop body asks for")
+
+
 class Handler:
     """Everything a loop body may ask for. `op` gets each primitive of the table by name."""
 
     def op(self, name: str, *args: Any) -> Any:
-        raise NotImplementedError
+        raise lacking(self, "op")
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> Any:
         """A number of Python's, or a symbolic one, which is the same in all turns of all loops."""
-        raise NotImplementedError
+        raise lacking(self, "constant")
 
     def to_dtype(self, value: Any, dtype: dtypes.dtype) -> Any:
-        raise NotImplementedError
+        raise lacking(self, "to_dtype")
 
     def index(self, expr: Expr, dtype: dtypes.dtype) -> Any:
         """An index or a size as a value."""
-        raise NotImplementedError
+        raise lacking(self, "index")
 
     def place(self, name: str, value: Any, size: Expr) -> Expr:
         """A value as an index: `name` stands for it in offsets. Running the body raises IndexError
@@ -42,22 +48,22 @@ class Handler:
         return Expr.of(name)
 
     def load(self, buffer: str, at: Expr) -> Any:
-        raise NotImplementedError
+        raise lacking(self, "load")
 
     def store(self, buffer: str, at: Expr, value: Any) -> None:
-        raise NotImplementedError
+        raise lacking(self, "store")
 
     def reduce(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
         """Combine `value` into the element at `at`."""
-        raise NotImplementedError
+        raise lacking(self, "reduce")
 
     def scan(self, buffer: str, at: Expr, kind: str, value: Any) -> None:
         """Combine `value` with what the turn before had, and store that."""
-        raise NotImplementedError
+        raise lacking(self, "scan")
 
     def scatter(self, buffer: str, at: Expr, value: Any, add: bool) -> None:
         """Store at a place, or add to what is there, turn by turn."""
-        raise NotImplementedError
+        raise lacking(self, "scatter")
 
 
 class Quiet(Handler):

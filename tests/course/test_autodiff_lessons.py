@@ -34,6 +34,13 @@ def cat_from_the_front(x, y, dim):
     return shape
 
 
+def cat_by_accident(x, y, dim):
+    try:
+        return cat_meta(x, y, dim)
+    except ValueError:
+        return {}[dim]
+
+
 def cat_that_trusts(x, y, dim):
     shape = list(x.shape)
     shape[dim] += y.shape[dim]
@@ -49,6 +56,8 @@ def cat_that_trusts(x, y, dim):
         (lambda x, y: (y.shape[0], x.shape[0]), cat_meta, "the first vector gives the rows"),
         (outer_meta, cat_from_the_front, "one below 0 counts from the end"),
         (outer_meta, cat_that_trusts, "What a rule lets pass, a kernel meets later"),
+        (outer_meta, cat_by_accident, "expected ValueError, found KeyError"),
+        (outer_meta, cat_by_accident, "say it on purpose, with a ValueError"),
         (outer_meta, lambda x, y, dim: [a + b for a, b in zip(x.shape, y.shape)], "cat adds the"),
         (lambda x, y: 3, cat_meta, "expected a shape, found 3"),
         (lambda x, y: (x, y), cat_meta, "expected a shape, found (tensor("),
@@ -86,12 +95,13 @@ def written_to_x(x):
         (lambda x: torch.select_scatter(x, x[0] * 3, 0, 0), PASSED),
         (lambda x: torch.cat([x[:1] * 3, x[1:]]), PASSED),
         (lambda x: x * torch.tensor([[3.0], [1.0]]), PASSED),
+        (lambda x: torch.tensor([[3.0, 6.0], [3.0, 4.0]]), "NO  values for x = [[5.0, -6.0, 7.0]"),
         (lambda x: x * 3, "Both rows are tripled"),
         (lambda x: x[0] * 3, "That is the row alone"),
         (lambda x: x * 1, "Nothing is tripled"),
         (assigned, "copy_ writes into a tensor"),
         (written_to_x, "The caller's x was written"),
-        (lambda x: 3, "expected a tensor, found a int"),
+        (lambda x: 3, "expected a tensor, found an int"),
         (lambda x: ..., "Not begun"),
     ],
 )
@@ -143,13 +153,15 @@ def flowing(mask, grad):
     ("fn", "word"),
     [
         (by_hand, PASSED),
+        (lambda m, g, s: [*by_hand(m, g, s)], PASSED),
+        (lambda m, g, s: by_hand(m, torch.ones(*g.shape), s), "grad is not asked"),
         (lambda m, g, s: (flowing(m, g), flowing(m, g)), "Both rows read the one bias"),
         (lambda m, g, s: (flowing(m, g), flowing(m, g).sum(0)), "Nothing was broadcast here"),
         (lambda m, g, s: by_hand(m, g / 2, s), "The factor 2 is missing"),
         (lambda m, g, s: by_hand(~m, g, s), "where the mask is True relu gave 0"),
         (lambda m, g, s: (flowing(m, g), g.sum(0) if g.ndim > 1 else g), "bias: the same as x"),
         (lambda m, g, s: flowing(m, g), "expected two gradients"),
-        (lambda m, g, s: (flowing(m, g), 4), "expected gradients that are tensors, found a int"),
+        (lambda m, g, s: (flowing(m, g), 4), "expected gradients that are tensors, found an int"),
         (lambda m, g, s: ..., "Not begun"),
     ],
 )
@@ -170,6 +182,12 @@ def tidied(g, *inputs):
         leaf.grad = None
 
 
+def zeroed(g, *inputs):
+    g(*inputs).sum().backward()
+    for leaf in inputs:
+        leaf.grad.zero_()
+
+
 def untidy(g, *inputs):
     g(*inputs).sum().backward()
 
@@ -184,6 +202,7 @@ def without_gradients(g, *inputs):
     [
         (both, PASSED),
         (tidied, PASSED),
+        (zeroed, "without a gradient, .grad is None"),
         (untidy, "the first step would add its gradients"),
         (lambda g, *inputs: g(*inputs), "The forward alone is warm"),
         (without_gradients, "found ['forward', 'backward']"),
@@ -213,6 +232,7 @@ def test_warm_up(fn, word):
         ([], "The backward reads primals_1, which nobody kept"),
         (["cos_1"], "The backward reads primals_1, which nobody kept"),
         (["x"], "expected a list of names of the forward: primals_1, cos, cos_1, cos_2"),
+        ([["cos"]], "expected a list of names of the forward"),
         (["mul"], "expected a list of names of the forward"),
         ("primals_1", "expected a list of names"),
         (..., "Not begun"),
@@ -312,7 +332,7 @@ def left_alone(fn):
         (all_in_one, "A compiled function is left in the middle"),
         (told_afterwards, "That is the loss after each step"),
         (lambda *task: [1.0, *range(11)], "Not yet"),
-        (lambda *task: [0.5], "expected 12 numbers, found [0.5]"),
+        (lambda *task: [0.5], "expected 12 numbers, found 1: [0.5]"),
         (lambda *task: ..., "Not begun"),
     ],
 )

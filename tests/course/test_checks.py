@@ -77,7 +77,7 @@ def test_three_passes_wants_the_right_values():
         ([0, 0, 0], "The original function was called"),
         ([5, 5, 5], "Not yet"),
         (1, "expected 3 numbers, found 1"),
-        ([0, 1], "expected 3 numbers, found [0, 1]"),
+        ([0, 1], "expected 3 numbers, found 2: [0, 1]"),
         (None, "is a `return` missing?"),
     ],
 )

@@ -160,6 +160,13 @@ def reported_first(x, weights, norms):
     return y * 1
 
 
+def one_by_one(x, weights, norms):
+    found = []
+    x = layers(where)(x, weights, found)
+    norms += [norm.item() for norm in found]
+    return x
+
+
 def outside(x, weights, norms):
     return torch.compiler.disable(layers(branch))(x, weights, norms)
 
@@ -177,9 +184,10 @@ def outside(x, weights, norms):
         (layers(lambda h, s: h), "Right where s is below 10, and not above it"),
         (lambda x, weights, norms: layers(where)(x, weights, []), "The norms are gone"),
         (layers(where, lambda norm: "1"), "expected norms that are numbers"),
+        (one_by_one, "One graph, and then a crossing for each number"),
         (outside, "No graph at all"),
         (reported_first, "let the report be last"),
-        (lambda x, weights, norms: 3, "expected a tensor, found a int"),
+        (lambda x, weights, norms: 3, "expected a tensor, found an int"),
         (lambda x, weights, norms: ..., "Not begun"),
     ],
 )

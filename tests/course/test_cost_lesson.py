@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from statistics import mean
+from time import perf_counter
 
 import pytest
 
+import labcore as torch
 from labcore.testing import course
 
 PASSED = "Public checks passed."
@@ -33,12 +35,23 @@ def warmed_up(fn, calls, clock):
     return right(fn, calls, clock)
 
 
+def second_is_warm(fn, calls, clock):
+    first, _, variants = right(fn, calls[:1], clock)
+    begin = clock()
+    fn(calls[1])
+    warm = clock() - begin
+    return first, warm, 1 + sum(right(fn, [n], clock)[0] > 1 for n in calls[2:]) + (warm > 1)
+
+
 @pytest.mark.parametrize(
     ("answer", "word"),
     [
         (right, PASSED),
         (averaged, "One average mixes calls that compile with calls that do not."),
-        (warmed_up, "A warm-up with another size compiles another variant"),
+        (warmed_up, "A warm-up compiles, too"),
+        (lambda *a: (5.0, 1.0, 2), "Nothing was called"),
+        (lambda fn, calls, clock: right(fn, calls, perf_counter), "That is another clock"),
+        (second_is_warm, "a warm one has a size that came before"),
         (lambda *a: (*right(*a)[:2], 1), "Not only the first call compiles"),
         (lambda *a: (*right(*a)[:2], 3), "Going back to a size compiles nothing"),
         (lambda *a: mean([5, 1]), "first, warm and variants"),
@@ -58,6 +71,10 @@ def same(x, bias):
     return (x + bias).relu() * 2
 
 
+def as_handed_out(x, bias):
+    return torch.relu(x + bias) * 2
+
+
 def other(x, bias):
     return (x + bias).relu() * 3
 
@@ -72,6 +89,8 @@ def parameters_renamed(a, b):
         (renamed, other, PASSED),
         (renamed, parameters_renamed, PASSED),
         (same, other, "NO  keeps: is edited"),
+        (as_handed_out, other, "That is block as it was"),
+        (lambda x, bias: torch.relu(x + bias) * 2, other, "That is block as it was"),
         (other, other, "It computes something else"),
         (renamed, same, "Names of variables, comments and lines are not in the key"),
         (..., other, "Not begun"),
@@ -92,6 +111,7 @@ def steps(compiling, eager, compiled):
     ("answer", "word"),
     [
         (steps, PASSED),
+        (lambda c, e, w: torch.ones(2), "expected a number of steps"),
         (lambda c, e, w: c / e, "what comes in is the difference"),
         (lambda c, e, w: c / (e - w) if e != w else "never", "A negative number of steps"),
         (lambda c, e, w: c / (e - w) if e > w else float("inf"), "nothing ever comes in"),

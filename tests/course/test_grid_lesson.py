@@ -34,7 +34,7 @@ def total(x, out):
         ("256 * k + cuda.threadIdx.x", "two threads have the same element"),
         ("-1 + cuda.threadIdx.x", "OutOfBounds"),
         ("open('x')", "Unsupported"),
-        (7, "expected a text, found a int"),
+        (7, "expected a text, found an int"),
         (..., "Not begun"),
     ],
 )

@@ -24,7 +24,8 @@ def by_hand(x, bias):
         (lambda x, bias: len(x) == 4, "on 4 of these 8 calls stale code"),
         (lambda x, bias: by_hand(x, bias) and x.tolist() == [1.0] * 4, "No guard asks for"),
         (lambda x, bias: x.dtype == "float32", "The very inputs that the variant was made for"),
-        (lambda x, bias: by_hand(x.contiguous(), bias), "stride 2. Ask for the strides."),
+        (lambda x, bias: by_hand(x, bias.contiguous()), "stride 2. Ask for the strides"),
+        (lambda x, bias: by_hand(x, x), "bias of stride 2, bias requires_grad. Ask for the"),
         (lambda x, bias: 1, "expected True or False, found 1"),
         (lambda x, bias: ..., "Not begun"),
     ],
@@ -176,7 +177,7 @@ def begins_again(x, state):
         (begins_again, "The first call has to leave its count"),
         (one_ahead, "One ahead"),
         (twice, "Call n gives x times n - 1"),
-        (lambda x, state: 3, "expected a tensor like x, found a int"),
+        (lambda x, state: 3, "expected a tensor like x, found an int"),
         (lambda x, state: ..., "Not begun"),
     ],
 )
@@ -202,8 +203,10 @@ def test_outcomes():
     assert "call 2: expected hit, found compile" in told
     assert "2 of 6 right. In call 2: all guards of a variant hold" in told
     assert "Not begun" in repr(course.outcomes(mixed, CALLS, [...] * 6))
-    assert "expected 6 words of" in repr(course.outcomes(mixed, CALLS, ["hit"]))
-    assert "expected 6 words of" in repr(course.outcomes(mixed, CALLS, ["miss"] * 6))
+    assert "expected 6 words" in repr(course.outcomes(mixed, CALLS, ["hit"]))
+    assert "'break', found 'miss'" in repr(course.outcomes(mixed, CALLS, ["miss"] * 6))
+    assert "expected 6 words" in repr(course.outcomes(mixed, CALLS, "hit"))
+    assert "expected an answer, found None" in repr(course.outcomes(mixed, CALLS, None))
 
 
 # ---- lesson 04 ----------------------------------------------------------------------------------
@@ -242,8 +245,9 @@ def test_policies(fn, word):
         ([5, 12, 20, 100], "what about the sizes below"),
         ([0, 1, 5, 6], "both sides of the branch"),
         ([0, 1, 5, 6, 12], "leave those out"),
-        ([], "an empty one"),
+        ([], "a list of sizes, found []"),
         (["x"], "expected a list of sizes"),
+        ([-1, 5], "expected a list of sizes, found [-1, 5]"),
         (..., "Not begun"),
     ],
 )

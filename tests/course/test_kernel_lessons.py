@@ -59,6 +59,11 @@ class Wrong(Printed):
         return "3"
 
 
+class Unspelt(Printed):
+    def store(self, buffer, at, value):
+        self.lines.append(f"{buffer}[{at}] is = {value}")
+
+
 class Misspelt(Printed):
     def op(self, name, *args):
         return self.let(f"{name}({', '.join(args)})")
@@ -72,7 +77,10 @@ class Misspelt(Printed):
         (Stored, "A temporary is a local variable"),
         (Forgetful, "the result is stored: each is a line of its own"),
         (Wrong, "NO  relu(x + bias) * 2"),
-        (Misspelt, "not callable"),
+        (Misspelt, "not callable at `t2 = add(t0, t1)`"),
+        (Unspelt, "expected lines of Python, found `mul[i0] is"),
+        (type("NoLoad", (Handler,), {}), "NoLoad has no `load`, which this loop body asks for"),
+        (Printed(), "expected a class"),
         (type("NoLines", (Printed,), {"__init__": lambda self: setattr(self, "lines", ())}),
          "expected"),
         (..., "Not begun"),
@@ -117,6 +125,11 @@ def strides_only(machine, x):
     return trusting(machine, x)
 
 
+def asserting(machine, x):
+    assert x.shape == (2, 3) and x.strides == (3, 1)
+    return right(machine, x)
+
+
 def late(machine, x):
     out = trusting(machine, x)
     if x.strides != (3, 1):
@@ -136,6 +149,7 @@ def wasteful(machine, x):
         (trusting, "A kernel gets an address, and no strides"),
         (shape_only, "A kernel gets an address, and no strides"),
         (strides_only, "The sizes are printed into the kernel"),
+        (asserting, "say it on purpose, with a ValueError"),
         (late, "A check comes before the launch"),
         (wasteful, "one array for each result"),
         (lambda machine, x: machine.launch("sum", x, []), "no kernel 'sum'"),

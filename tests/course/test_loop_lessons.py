@@ -31,13 +31,30 @@ def twice(ops, i, n):
     flip(ops, i, n)
 
 
+def every_turn(ops, i, n):
+    for k in range(n):
+        mul(ops, k, n)
+
+
+def to_the_end(ops, i, n):
+    ops.store("y", n - 1 - i, ops.load("x", i))
+
+
+def by_python(ops, i, n):
+    ops.store("y", i, ops.load("x", i) * ops.load("w", i))
+
+
 @pytest.mark.parametrize(
     ("answers", "word"),
     [
         ((mul, relu, flip), PASSED),
         ((mul, relu, copy), "A view is another index: element i comes from n - 1 - i."),
         ((mul, copy, flip), "relu is one question"),
-        ((mul, relu, twice), "One load and one store an element"),
+        ((mul, relu, twice), "One load of each input and one store an element"),
+        ((every_turn, relu, flip), "One load of each input and one store an element"),
+        ((mul, relu, to_the_end), "Element i of y is what a turn makes"),
+        ((by_python, relu, flip), "here the index is a symbol and a value is nothing yet"),
+        ((mul, relu, 3), "expected a function, found 3"),
         ((mul, relu, lambda ops, i, n: ops.load("x", n - i)), "x[4] is outside of its 4 elements"),
         ((mul, relu, lambda ops, i, n: ops.load("z", i)), "no buffer 'z': there are x, y"),
         ((mul, relu, lambda ops, i, n: ops.turn(i)), "ops has no turn"),
@@ -90,7 +107,9 @@ def test_count_ops_is_told_what_is_no_handler():
     assert "Not begun" in repr(course.count_ops(...))
     assert "a handler with a number `accesses`" in repr(course.count_ops(type("No", (Quiet,), {
         "load": lambda self, buffer, at: None, "store": lambda self, buffer, at, value: None})))
-    assert "NotImplementedError" in repr(course.count_ops(type("No", (Quiet,), {})))
+    assert "No has no `load`, which this loop body asks for" in repr(
+        course.count_ops(type("No", (Quiet,), {})))
+    assert "expected a class, found" in repr(course.count_ops(Counter()))
 
 
 def plan(steps):
@@ -122,6 +141,7 @@ def too_early(steps):
         (too_early, "An array is free only after its last reader"),
         (lambda steps: {made: made for made, _ in steps}, "Nothing was used again"),
         (lambda steps: {made: "one" for made, _ in steps}, "An array is free only after its last"),
+        (lambda steps: {made: [] for made, _ in steps}, "t4, y, a name or a number"),
         (lambda steps: {"t1": 0}, "a dict with an array for each of t1, t2, t3, t4, y"),
         (lambda steps: ..., "Not begun"),
     ],
@@ -197,6 +217,8 @@ def cheaper(price, fused, stored):
         (cheaper, PASSED),
         (lambda price, fused, stored: False, "at 1024 x 1024 that is 1,048,576 tanh"),
         (lambda price, fused, stored: True, "cheaper than a trip to memory and back"),
+        (lambda price, fused, stored: price > 1, "With one row tanh is computed once"),
+        (lambda price, fused, stored: fused[1] > stored[1], "cheaper than a trip to memory"),
         (lambda price, fused, stored: not cheaper(price, fused, stored), "Turned round"),
         (lambda price, fused, stored: fused[0] - stored[0], "expected True or False"),
         (lambda price, fused, stored: ..., "Not begun"),
@@ -213,7 +235,7 @@ def test_materialise(fn, word):
         ({"materialize": True}, PASSED),
         ({"materialize": False}, "tanh is computed 64 times for each element"),
         ({"max_nodes": 1, "materialize": False}, "something forbids to store it"),
-        ({"materialise": True}, "unexpected keyword argument"),
+        ({"materialise": True}, "unexpected option 'materialise'; known are"),
         ("fast", "a dict of options"),
         (..., "Not begun"),
     ],

@@ -14,6 +14,7 @@ import {
   narrate,
   onPill,
   pathOf,
+  percent,
   question,
   rightOf,
   size,
@@ -43,6 +44,10 @@ test("a budget takes the largest cut that keeps to it, as the partitioner does",
     for (const cut of trace.answers[""].cuts)
       assert.equal(within(trace.answers[""].cuts, budgetOf(trace.answers[""].cuts, cut)), cut);
   assert.equal(budgetOf([cuts[0]], cuts[0]), 1);
+});
+
+test("a budget in percents allows no less than it did", () => {
+  assert.deepEqual([0, 1 / 3, 0.34, 0.58, 0.999, 1].map(percent), [0, 34, 34, 58, 100, 100]);
 });
 
 test("a forced value has an answer of its own", () => {

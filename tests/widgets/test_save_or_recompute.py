@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from xml.etree import ElementTree
@@ -43,6 +44,22 @@ def test_the_text():
         "  default  16 bytes: relu",
         "     100%  4 bytes: le",
     ]
+
+
+def two_layers(x, first, second):
+    return (x @ first).tanh() @ second
+
+
+def test_a_percent_that_is_shown_allows_the_cut_beside_it():
+    def leaf(*sizes):
+        return torch.ones(*sizes, requires_grad=True)
+
+    widget = SaveOrRecompute(two_layers, leaf(8, 4), leaf(4, 6), leaf(6, 2))
+    shown = re.findall(r"^ +(\d+)%  ([\d,]+) bytes", repr(widget), re.M)
+    cuts = widget.trace["answers"][""]["cuts"]
+    assert len(shown) == len(cuts) > 1
+    for percent, size in shown:
+        assert within(cuts, int(percent) / 100)["bytes"] == int(size.replace(",", ""))
 
 
 def test_it_shows_what_the_compiler_does():

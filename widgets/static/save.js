@@ -25,6 +25,9 @@ export function budgetOf(cuts, cut) {
   return high > low ? (cut.bytes - low) / (high - low) : 1;
 }
 
+/** A budget in whole percents, rounded up: what is read here and typed elsewhere allows no less. */
+export const percent = (budget) => Math.ceil(Math.max(0, 100 * budget - 1e-9));
+
 /** {cut, cuts} of a choice {partitioner, budget, forced}; {refused} or {waiting} beside the cut
  *  without anything forced, where there is no answer. */
 export function chosen(trace, answers, { partitioner, budget, forced }) {
@@ -217,7 +220,7 @@ export function narrate(trace, answers, choice, words) {
     return words(cut.saved.length ? "cut_default" : "cut_none", { bytes: size(cut.bytes) });
   if (found.waiting) return words("cut_waiting");
   if (found.refused) return words("cut_refused", { why: found.refused });
-  const budget = Math.round(100 * choice.budget);
+  const budget = percent(choice.budget);
   const fewer = trace.default.bytes - cut.bytes;
   const compare = { bytes: size(cut.bytes), budget, fewer: size(Math.abs(fewer)) };
   const kind = fewer > 0 ? "cut_fewer" : fewer < 0 ? "cut_more" : "cut_same";

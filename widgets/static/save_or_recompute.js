@@ -6,7 +6,7 @@
 import { h, own, put, rich, text } from "./dom.js";
 import { counter, frame, segmented, widget } from "./lab.js";
 import { betButton, settle } from "./player.js";
-import { budgetOf, chosen, narrate, question, size } from "./save.js";
+import { budgetOf, chosen, narrate, percent, question, size } from "./save.js";
 import { card, forcing, lists } from "./save_card.js";
 import { light, picture } from "./save_picture.js";
 
@@ -48,9 +48,9 @@ function budgetBar(words, set, move) {
   const name = h("span", { class: "sr-budget" }, words("memory_budget"));
   function show(cuts, cut, budget, off) {
     for (const each of [input, less, more]) each.disabled = off;
-    input.value = String(Math.round(100 * budget));
+    input.value = String(percent(budget));
     input.style.setProperty("--fill", `${100 * budget}%`);
-    text(out, `${Math.round(100 * budget)} %`);
+    text(out, `${percent(budget)} %`);
     less.disabled ||= cut === cuts.at(-1);
     more.disabled ||= cut === cuts[0];
     const places = off ? [] : cuts.map((each) => 100 * budgetOf(cuts, each));

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ...trace import Facts, GuardCheck, Recorder, facts as facts_of, record
-from .result import Fact, Result, Unusable, ask, checked
+from .result import Fact, Result, Unusable, ask, checked, shown
 
 RATES = (0.5, 0.25, 0.125, 2.0, 4.0, 0.5, 1.5, 3.0, 0.75, 8.0)
 # What a failed guard says -> what is looked at.
@@ -74,7 +74,7 @@ def _number(answer: Any) -> float:
     try:
         return float(answer if isinstance(answer, (int, float)) else answer.reshape(-1)[0].item())
     except (AttributeError, IndexError, RuntimeError, TypeError, ValueError):
-        raise Unusable("a tensor", repr(answer)) from None
+        raise Unusable("a tensor", shown(answer)) from None
 
 
 # ---- the second patient -------------------------------------------------------------------------
@@ -101,7 +101,7 @@ def calm_day(fn: Any) -> Result:
     w = tensor([1.0, -0.5, 0.25, 0.5], requires_grad=True)
     losses, recorder, told = _watched(lambda: ask(fn, tensor(rows), tensor(targets), w))
     if not isinstance(losses, (list, tuple)):
-        raise Unusable("a list of losses", repr(losses))
+        raise Unusable("a list of losses", shown(losses))
     expected, wants = _losses(rows, targets, w.tolist(), short=len(losses) != 32)
     found = [round(_number(loss), 4) for loss in losses]
     gradients = [bool(getattr(loss, "requires_grad", False)) for loss in losses]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ...trace import GraphBreak
 from .facts import Seen, seen
-from .result import Fact, Result, Unusable, checked
+from .result import Fact, Result, Unusable, checked, shown
 
 LAYERS, SIZE = 4, 8
 SCALES = (1, 40, 1)  # of the weights, a call each: every layer stays below 10, or is above it
@@ -52,6 +52,8 @@ def _belief(told: Seen, right: list[bool], numbers: list[list[float]]) -> str:
         return "The norms are gone: they are part of what the network gives."
     if not told.captures[-1]:
         return "No graph at all: what is under disable runs as if nothing had been compiled."
+    if told.captures[-1] == 1 and told.met > len(SCALES):
+        return "One graph, and then a crossing for each number: take them all at once, or later."
     reasons = dict.fromkeys(LEFT.get(b.break_id, b.what) for b in told.trace.of(GraphBreak))
     if told.places and told.met > len(SCALES):
         return f"Left, in every layer: {'; '.join(reasons)}."
@@ -93,7 +95,7 @@ def _number(norm: Any) -> float:
     try:
         return float(norm.item() if hasattr(norm, "item") else norm + 0.0)
     except (TypeError, ValueError, RuntimeError):
-        raise Unusable("norms that are numbers, or tensors of one", repr(norm)) from None
+        raise Unusable("norms that are numbers, or tensors of one", shown(norm)) from None
 
 
 def _close(found: Any, expected: Any) -> bool:

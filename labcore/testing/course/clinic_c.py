@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ...compiler.pipeline import inductor_options
 from .facts import graph_of
-from .result import Fact, Result, Unusable, ask, begun, checked
+from .result import Fact, Result, Unusable, ask, begun, checked, kind_of, shown
 
 SIDE = 64
 
@@ -28,11 +29,11 @@ def cheap_gate(options: Any) -> Result:
     """Patient 1: options of `compile` under which the gate computes each tanh once, and loops that
     may be one still are.
     """
-    from ...fusion import FusionOptions, evaluations
+    from ...fusion import evaluations
 
-    if not isinstance(begun(options), dict):
-        raise Unusable("a dict of options", repr(options))
-    chosen = ask(lambda: FusionOptions(**options))
+    if not isinstance(begun(options), dict) or not all(isinstance(name, str) for name in options):
+        raise Unusable("a dict of options", shown(options))
+    _, chosen = ask(lambda: inductor_options(options))
     gate, block = _plan(_gate, chosen, (SIDE,), (SIDE,)), _plan(_block, chosen, (4,), (4,))
     counted = sum(int(times.value({})) for times in evaluations(gate).values())
     facts = (
@@ -61,7 +62,7 @@ def product(fn: Any) -> Result:
     value = ask(fn, h, w)
     expected = relu(matmul(h, w))
     if getattr(value, "shape", None) != expected.shape:
-        raise Unusable(f"a tensor of {SIDE} x {SIDE}", f"a {type(value).__name__}")
+        raise Unusable(f"a tensor of {SIDE} x {SIDE}", kind_of(value))
     near = bool((value - expected).abs().max().item() < 1e-3)
     plan = _plan(fn, DEFAULT, (SIDE, SIDE), (SIDE, SIDE))
     calls = [extern.op.name for extern in plan.externs]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...trace import Accesses, GraphBreak, GraphCaptured, Handover, KernelReady, Recorder, record
-from .result import Unusable, ask, begun
+from .result import Unusable, ask, begun, kind_of
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Seen:
 
         for value in self.values:
             if not isinstance(value, Tensor):
-                raise Unusable("a tensor", f"a {type(value).__name__}")
+                raise Unusable("a tensor", kind_of(value))
         return [value.tolist() for value in self.values]
 
     def operations(self, graph: int = 0) -> list[str]:
@@ -64,7 +64,10 @@ class Seen:
 
 
 def graph_of(fn: Callable[..., Any], *shapes: tuple[int, ...]) -> Any:
-    """The graph module that a backend gets for `fn` of tensors of these shapes."""
+    """The graph module that a backend gets for `fn` of tensors of these shapes.
+
+    Raises Unusable where it gets none.
+    """
     from ... import compile as compile_function, ones
 
     graphs: list[Any] = []
@@ -74,6 +77,8 @@ def graph_of(fn: Callable[..., Any], *shapes: tuple[int, ...]) -> Any:
         return gm.forward
 
     compile_function(fn, backend=keep)(*map(ones, shapes))
+    if not graphs:
+        raise Unusable("operators of torch, to be captured", "none of them in a graph")
     return graphs[0]
 
 

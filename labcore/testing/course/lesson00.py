@@ -4,7 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from .memory import CountingList, Memory
-from .result import Fact, Result, Unusable, ask, checked, numbers
+from .result import Fact, Result, Unusable, ask, checked, kind_of, numbers, shown
 
 CASES = (
     ((-2.0, -1.0, 1.0, 2.0), (1.0, 1.0, 1.0, 1.0)),
@@ -21,7 +21,7 @@ def three_passes(fn: Any) -> Result:
         memory, n = Memory(), len(x)
         y = ask(fn, memory, memory.array(x), memory.array(bias))
         if not isinstance(y, CountingList):
-            raise Unusable("an array from memory.new", f"a {type(y).__name__}")
+            raise Unusable("an array from memory.new", kind_of(y))
         belief = belief or _belief_of_passes(memory, n)
         facts += [
             Fact(f"values, N={n}", [max(a + b, 0.0) * 2 for a, b in zip(x, bias)], y.values),
@@ -83,7 +83,7 @@ def same(judge: Any) -> Result:
     for name, (got, eager, _) in PROBES.items():
         verdict = ask(judge, list(got), list(eager), list(REFERENCE))
         if not isinstance(verdict, bool):
-            raise Unusable("True or False", repr(verdict))
+            raise Unusable("True or False", shown(verdict))
         verdicts[name] = verdict
     facts = [
         Fact(f"{'accepts' if good else 'rejects'} {name}", good, verdicts[name])

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .result import Fact, Result, Unusable, ask, begun, checked, numbers
+from .result import Fact, Result, Unusable, ask, begun, checked, numbers, shown
 
 
 @checked
@@ -18,7 +18,7 @@ def formulas(costs: Any) -> Result:
     for n in (1, 4, 7):
         pairs = ask(costs, n)
         if not isinstance(pairs, (tuple, list)) or len(pairs) != 2:
-            raise Unusable("two pairs, (eager, fused) each", repr(pairs))
+            raise Unusable("two pairs, (eager, fused) each", shown(pairs))
         for name, fn, pair in zip(("both", "kept"), (_both, _kept), pairs):
             found = numbers(begun(pair), 2)
             facts.append(Fact(f"{name}, N={n}", _ledger(fn, n), found))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .facts import graph_of, seen
-from .result import Fact, Result, Unusable, ask, checked
+from .result import Fact, Result, Unusable, ask, checked, kind_of, shown
 
 
 @checked
@@ -31,7 +31,7 @@ def _first(value: Any) -> Any:
     from ... import Tensor
 
     if not isinstance(value, Tensor) or value.ndim != 1:
-        raise Unusable("a tensor of x's shape", f"a {type(value).__name__}")
+        raise Unusable("a tensor of x's shape", kind_of(value))
     return value[0].item()
 
 
@@ -81,9 +81,9 @@ def _pairs(answer: Any) -> list[tuple[str, str]]:
     try:
         named = {tuple(getattr(end, "name", end) for end in pair) for pair in answer}
     except TypeError:
-        raise Unusable("pairs of names", repr(answer)) from None
+        raise Unusable("pairs of names", shown(answer)) from None
     if any(len(pair) != 2 or not all(isinstance(end, str) for end in pair) for pair in named):
-        raise Unusable("pairs of names", repr(answer))
+        raise Unusable("pairs of names", shown(answer))
     return sorted(named)
 
 
@@ -93,7 +93,7 @@ def own_backend(backend: Any, notes: Any) -> Result:
     from ... import compile as compile_function, ones
 
     if not isinstance(notes, list):
-        raise Unusable("a list of notes", repr(notes))
+        raise Unusable("a list of notes", shown(notes))
     notes.clear()
     visits: list[int] = []
     answers: list[Any] = []

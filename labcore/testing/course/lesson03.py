@@ -9,14 +9,14 @@ from typing import Any
 
 from ...trace import CallEnd, GraphCaptured, GuardCheck, Handover
 from .facts import Seen, seen
-from .result import Fact, Result, Unusable, ask, begun, checked
+from .result import Fact, Result, Unusable, ask, begun, checked, kind_of, shown
 
 # What a guard asks for, by the probe that only it refuses.
 ASKED = {
     "float64": "the dtype",
     "length 8": "the sizes",
-    "stride 2": "the strides",
-    "requires_grad": "requires_grad",
+    "bias of stride 2": "the strides, those of bias as well",
+    "bias requires_grad": "requires_grad, of bias as well",
     "under no_grad": "the grad mode, which no argument has",
 }
 
@@ -28,34 +28,33 @@ def _block(x: Any, bias: Any) -> Any:
 # ---- a check by hand ----------------------------------------------------------------------------
 
 
-def _probes() -> dict[str, tuple[Any, bool]]:
-    """x of a later call by what is different about it, and whether gradients are recorded."""
+def _probes() -> dict[str, tuple[Any, Any, bool]]:
+    """x and bias of a later call by what is different, and whether gradients are recorded."""
     from ... import ones, tensor
 
     return {
-        "the same": (ones(4), True),
-        "other values": (tensor([7.0] * 4), True),
-        "NaN": (tensor([float("nan")] * 4), True),
-        "float64": (ones(4).double(), True),
-        "length 8": (ones(8), True),
-        "stride 2": (ones(8)[::2], True),
-        "requires_grad": (ones(4).requires_grad_(), True),
-        "under no_grad": (ones(4), False),
+        "the same": (ones(4), ones(4), True),
+        "other values": (tensor([7.0] * 4), ones(4), True),
+        "NaN": (tensor([float("nan")] * 4), ones(4), True),
+        "float64": (ones(4).double(), ones(4), True),
+        "length 8": (ones(8), ones(8), True),
+        "bias of stride 2": (ones(4), ones(8)[::2], True),
+        "bias requires_grad": (ones(4), ones(4).requires_grad_(), True),
+        "under no_grad": (ones(4), ones(4), False),
     }
 
 
 @checked
 def holds(fn: Any) -> Result:
     """Exercise 1: `fn(x, bias)` says whether the variant made for two times ones(4) fits."""
-    from ... import no_grad, ones
+    from ... import no_grad
 
     facts, found = [], {}
-    for name, (x, grad) in _probes().items():
-        bias = ones(8) if len(x) == 8 else ones(4)
+    for name, (x, bias, grad) in _probes().items():
         with contextlib.nullcontext() if grad else no_grad():
             answer, truth = ask(fn, x, bias), _fits(x, bias)
         if not isinstance(answer, bool):
-            raise Unusable("True or False", repr(answer))
+            raise Unusable("True or False", shown(answer))
         found[name] = answer
         facts.append(Fact(name, truth, answer))
     return Result(tuple(facts), _belief_of_holds(facts, found))
@@ -123,7 +122,7 @@ def cache(cls: Any) -> Result:
         asked.append(0)
         answer = ask(store, x)
         if getattr(answer, "shape", None) != x.shape:
-            raise Unusable("what the code gives for x", repr(answer))
+            raise Unusable("what the code gives for x", shown(answer))
     facts = (
         Fact("built", ["float32[4]", "float32[8]", "float64[4]"], built),
         Fact("which code ran", [0, 1, 0, 1, 1, 0, 2], ran),
@@ -157,7 +156,7 @@ def five_variants(inputs: Any) -> Result:
     from ... import Tensor
 
     if not isinstance(begun(inputs), (list, tuple)) or len(inputs) != 5:
-        raise Unusable("a list of five tensors", repr(inputs))
+        raise Unusable("a list of five tensors", shown(inputs))
     if not all(isinstance(x, Tensor) for x in inputs):
         raise Unusable("a list of five tensors", ", ".join(type(x).__name__ for x in inputs))
     told = seen(lambda x: x.relu(), *((x,) for x in inputs), backend="eager", dynamic=False)
@@ -223,8 +222,10 @@ def _first_of_each(told: Seen) -> list[float]:
     from ... import Tensor
 
     for value in told.values:
-        if not isinstance(value, Tensor) or value.ndim != 1:
-            raise Unusable("a tensor like x", f"a {type(value).__name__}")
+        if not isinstance(value, Tensor):
+            raise Unusable("a tensor like x", kind_of(value))
+        if value.ndim != 1:
+            raise Unusable("a tensor like x", f"one of {value.ndim} axes")
     return [value[0].item() for value in told.values]
 
 
@@ -242,12 +243,12 @@ BELIEFS = {
 def outcomes(fn: Any, calls: Any, guesses: Any) -> Result:
     """Say for each call whether it is a "hit", makes the compiler "compile", or meets a "break"
     (whatever else it does); every size and number is compiled for itself."""
-    guesses = list(guesses)
-    if any(guess is ... for guess in guesses):
-        begun(...)
+    form = f"{len(calls)} words, each one of {', '.join(map(repr, WORDS))}"
+    if not isinstance(begun(guesses), (list, tuple)):
+        raise Unusable(form, shown(guesses))
     wrong = [guess for guess in guesses if guess not in WORDS]
     if wrong or len(guesses) != len(calls):
-        raise Unusable(f"{len(calls)} words of {WORDS}", repr(guesses))
+        raise Unusable(form, shown(wrong[0] if wrong else guesses))
     told = seen(fn, *calls, backend="eager", dynamic=False)
     happened = _happened(told)
     pairs = enumerate(zip(happened, guesses), 1)

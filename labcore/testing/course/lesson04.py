@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import Any
 
 from .facts import Seen, seen
-from .result import Fact, Result, Unusable, ask, begun, checked
+from .result import Fact, Result, Unusable, ask, begun, checked, is_number, shown
 
 MODES = {"static": False, "automatic": None, "dynamic": True}
 RULES = {
@@ -36,8 +36,14 @@ def _calls(sizes: Any) -> list[tuple[Any]]:
 
 def _integers(answer: Any, form: str) -> list[int]:
     if not isinstance(begun(answer), (list, tuple)) or not all(type(n) is int for n in answer):
-        raise Unusable(form, repr(answer))
+        raise Unusable(form, shown(answer))
     return list(answer)
+
+
+def _count(answer: Any) -> int:
+    if not is_number(answer):
+        raise Unusable("a number of variants", shown(answer))
+    return int(answer)
 
 
 @checked
@@ -45,7 +51,7 @@ def policies(fn: Any) -> Result:
     """Exercise 1: `fn(mode, sizes)` is how many variants these calls leave; sizes are >= 2."""
     facts, found = [], {}
     for mode, dynamic in MODES.items():
-        found[mode] = [ask(fn, mode, list(sizes)) for sizes in SERIES]
+        found[mode] = [_count(ask(fn, mode, list(sizes))) for sizes in SERIES]
         told = [seen(_doubled, *_calls(s), backend="eager", dynamic=dynamic) for s in SERIES]
         facts.append(Fact(f"{mode}, three series", [t.captures[-1] for t in told], found[mode]))
     wrong = [mode for mode, fact in zip(MODES, facts) if not fact.holds]
@@ -63,8 +69,8 @@ def policies(fn: Any) -> Result:
 def all_variants(sizes: Any) -> Result:
     """Exercise 2: the shortest series of sizes that makes all variants, under dynamic=True."""
     series = _integers(sizes, "a list of sizes")
-    if not series:
-        raise Unusable("a list of sizes", "an empty one")
+    if not series or min(series) < 0:
+        raise Unusable("a list of sizes", shown(series))
     told = seen(_by_size, *_calls(series), backend="eager", dynamic=True)
     facts = (
         Fact("variants", 4, told.captures[-1]),
@@ -86,7 +92,7 @@ def marked(fn: Any) -> Result:
     inputs = [ask(fn, n) for n in STORM]
     for x in inputs:
         if getattr(x, "ndim", None) != 1:
-            raise Unusable("a tensor of n ones", repr(x))
+            raise Unusable("a tensor of n ones", shown(x))
     told = _storm(inputs)
     facts = (
         Fact("lengths", list(STORM), [len(x) for x in inputs]),

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .facts import seen
-from .result import Fact, Result, Unusable, ask, checked, is_number
+from .result import Fact, Result, Unusable, ask, checked, is_number, shown
 
 ROWS = ((-2.0, -1.0, 1.0, 2.0), (-3.0, -3.0, -3.0, -3.0), (1.0, 1.0, 1.0, 1.0))
 
@@ -140,7 +140,7 @@ def bill(fn: Any) -> Result:
 
 def _one_number(answer: Any) -> tuple[float]:
     if not is_number(answer):
-        raise Unusable("a number of µs", repr(answer))
+        raise Unusable("a number of µs", shown(answer))
     return (answer,)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from .facts import seen
 from .operators import Noted
-from .result import Fact, Result, Unusable, ask, checked
+from .result import Fact, Result, Unusable, ask, checked, kind_of, shown
 
 # ---- shapes without data ------------------------------------------------------------------------
 
@@ -29,12 +29,12 @@ def meta_rules(outer: Any, cat: Any) -> Result:
     first = _judged("outer", outer, torch_outer, vectors)
     second = _judged("cat", cat, lambda x, y, dim: torch_cat([x, y], dim), pairs)
     with Noted() as noted:
-        refuses = _refuses(cat, ones(2, 3), ones(2, 4), 0)
+        refuses = _raised(cat, ones(2, 3), ones(2, 4), 0)
     reads = first.reads + second.reads + noted.reads
     facts = (
         *first.facts,
         *second.facts,
-        Fact("cat of (2, 3) and (2, 4) along 0 raises", True, refuses),
+        Fact("cat of (2, 3) and (2, 4) along 0 raises", "ValueError", refuses),
         Fact("elements read", 0, reads),
     )
     return Result(facts, _belief_of_rules(first, second, refuses, reads))
@@ -88,21 +88,22 @@ def _shape(answer: Any) -> Shape:
     try:
         shape = tuple(answer)
     except TypeError:
-        raise Unusable("a shape", repr(answer)) from None
+        raise Unusable("a shape", shown(answer)) from None
     if not all(type(size) is int for size in shape):
-        raise Unusable("a shape", repr(answer))
+        raise Unusable("a shape", shown(answer))
     return shape
 
 
-def _refuses(rule: Any, *args: Any) -> bool:
+def _raised(rule: Any, *args: Any) -> str:
+    """The name of what it raises."""
     try:
         rule(*args)
-    except Exception:
-        return True
-    return False
+    except Exception as error:
+        return type(error).__name__
+    return "nothing"
 
 
-def _belief_of_rules(outer: _Judged, cat: _Judged, refuses: bool, reads: int) -> str:
+def _belief_of_rules(outer: _Judged, cat: _Judged, refuses: str, reads: int) -> str:
     if reads:
         return "A rule reads shapes and no elements: while capturing there are none."
     if outer.wrong and all(found == expected[::-1] for _, _, expected, found in outer.wrong):
@@ -111,8 +112,10 @@ def _belief_of_rules(outer: _Judged, cat: _Judged, refuses: bool, reads: int) ->
         return "Right for a dim from 0 on: one below 0 counts from the end."
     if cat.wrong:
         return "cat adds the sizes along dim; all others are those of x."
-    if not refuses:
+    if refuses == "nothing":
         return "What a rule lets pass, a kernel meets later: sizes beside dim have to be equal."
+    if refuses != "ValueError":
+        return "Refused by an error of another kind: say it on purpose, with a ValueError."
     return ""
 
 
@@ -122,32 +125,38 @@ def _belief_of_rules(outer: _Judged, cat: _Judged, refuses: bool, reads: int) ->
 @checked
 def pure(fn: Any) -> Result:
     """Exercise 2: `fn(x)` is x with its first row tripled; nothing is written in place."""
+    facts, belief = [], ""
+    for rows in ([[1.0, 2.0], [3.0, 4.0]], [[5.0, -6.0, 7.0], [8.0, 9.0, -1.0]]):
+        first, second = ([3 * value for value in row] for row in rows)
+        found, afterwards, writing = _tripled(fn, rows)
+        facts += [
+            Fact(f"values for x = {rows}", [first, rows[1]], found),
+            Fact("x afterwards", rows, afterwards),
+            Fact("in-place operators", [], writing),
+        ]
+        if afterwards != rows:
+            belief = "The caller's x was written: y = x * 1 had made memory of its own."
+        elif writing:
+            belief = f"{writing[0]} writes into a tensor: a pure operator makes a new one."
+        elif found == [first, second]:
+            belief = "Both rows are tripled: v is a view of the first one."
+        elif found == first:
+            belief = "That is the row alone: the write went through v into y, and y is returned."
+        elif found == rows:
+            belief = "Nothing is tripled: the write to v has to be seen in y."
+    return Result(tuple(facts), belief)
+
+
+def _tripled(fn: Any, rows: list[list[float]]) -> tuple[Any, Any, list[str]]:
+    """What `fn` makes of x, what x is afterwards, and the operators that wrote in place."""
     from ... import Tensor, tensor
 
-    rows = [[1.0, 2.0], [3.0, 4.0]]
     x = tensor(rows)
     with Noted() as noted:
         y = ask(fn, x)
     if not isinstance(y, Tensor):
-        raise Unusable("a tensor", f"a {type(y).__name__}")
-    found = y.tolist()
-    facts = (
-        Fact("values", [[3.0, 6.0], [3.0, 4.0]], found),
-        Fact("x afterwards", rows, x.tolist()),
-        Fact("in-place operators", [], noted.writing),
-    )
-    belief = ""
-    if x.tolist() != rows:
-        belief = "The caller's x was written: y = x * 1 had made memory of its own."
-    elif noted.writing:
-        belief = f"{noted.writing[0]} writes into a tensor: a pure operator makes a new one."
-    elif found == [[3.0, 6.0], [9.0, 12.0]]:
-        belief = "Both rows are tripled: v is a view of the first one."
-    elif found == [3.0, 6.0]:
-        belief = "That is the row alone: the write went through v into y, and y is returned."
-    elif found == rows:
-        belief = "Nothing is tripled: the write to v has to be seen in y."
-    return Result(facts, belief)
+        raise Unusable("a tensor", kind_of(y))
+    return y.tolist(), x.tolist(), noted.writing
 
 
 # ---- a small vocabulary -------------------------------------------------------------------------

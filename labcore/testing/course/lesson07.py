@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from ...trace import OutputCode, record
 from .facts import seen
-from .result import Fact, Result, Unusable, ask, checked
+from .result import Fact, Result, Unusable, ask, checked, kind_of, shown
 
 ROW = [-2.0, -1.0, 1.0, 2.0]
 
@@ -29,7 +30,8 @@ def block_backward(fn: Any) -> Result:
         x = tensor([ROW] * rows if rows else ROW)
         shape = tuple(x.shape)
         bias = ones(4)
-        mask, grad = _block(x, bias) <= 0, ones(*shape)
+        mask = _block(x, bias) <= 0
+        grad = tensor([[1.0, 2.0, 3.0, 4.0], [5.0, 6.0, 7.0, 8.0]][:rows] or [1.0, 2.0, 3.0, 4.0])
         told = seen(fn, (mask, grad, (4,)), backend="eager")
         found = [_listed(gradient) for gradient in _pair(told.values[0])]
         expected = [gradient.tolist() for gradient in _gradients(x, bias, grad)]
@@ -44,9 +46,9 @@ def block_backward(fn: Any) -> Result:
     return Result(tuple(facts), belief)
 
 
-def _pair(answer: Any) -> tuple[Any, ...]:
-    if not isinstance(answer, tuple) or len(answer) != 2:
-        raise Unusable("two gradients", repr(answer))
+def _pair(answer: Any) -> Sequence[Any]:
+    if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+        raise Unusable("two gradients", shown(answer))
     return answer
 
 
@@ -54,7 +56,7 @@ def _listed(gradient: Any) -> Any:
     from ... import Tensor
 
     if not isinstance(gradient, Tensor):
-        raise Unusable("gradients that are tensors", f"a {type(gradient).__name__}")
+        raise Unusable("gradients that are tensors", kind_of(gradient))
     return gradient.tolist()
 
 
@@ -70,9 +72,12 @@ def _belief_of_backward(expected: Any, found: Any, sums: int, broadcast: bool) -
     (x, bias), (x_found, bias_found) = expected, found
     if x_found != x:
         halved = [[v / 2 for v in row] for row in x] if broadcast else [v / 2 for v in x]
+        alone = [0.0, 0.0, 2.0, 2.0]
         if x_found == halved:
             return "The factor 2 is missing: * 2 has a derivative as well."
-        return "x: where the mask is True relu gave 0, and nothing flows back; elsewhere 2."
+        if x_found in (alone, [alone, alone]):
+            return "grad is not asked: what arrives from behind is a factor of every gradient."
+        return "x: where the mask is True relu gave 0, and nothing flows back; elsewhere 2 * grad."
     if broadcast and bias_found == x:
         return "Both rows read the one bias: its gradient has its own shape, and is their sum."
     if not broadcast and sums:
@@ -94,13 +99,14 @@ def warm_up(fn: Any) -> Result:
     g = compile_function(_block)
     x, bias = tensor(ROW).requires_grad_(), ones(4).requires_grad_()
     ask(_returning(fn), g, x, bias)
-    left = [name for name, leaf in (("x", x), ("bias", bias)) if leaf.grad is not None]
+    left = {name: leaf.grad.tolist() for name, leaf in (("x", x), ("bias", bias))
+            if leaf.grad is not None}  # fmt: skip
     with record() as late:
         g(x, bias).sum().backward()
     compiled = [event.phase for event in late.of(OutputCode)]
     facts = (
         Fact("compiled late", [], compiled),
-        Fact("gradients left behind", [], left),
+        Fact("gradients left behind", [], [*left]),
     )
     belief = ""
     if compiled == ["backward"]:
@@ -110,6 +116,8 @@ def warm_up(fn: Any) -> Result:
             "Training wants a variant of its own: one that was compiled under no_grad, or for "
             "inputs that want no gradient, has no backward."
         )
+    elif left and not any(value for grad in left.values() for value in grad):
+        belief = "Zeros do no harm, and lie in memory: without a gradient, .grad is None."
     elif left:
         belief = "Nothing is late, but the first step would add its gradients to these."
     return Result(facts, belief)

@@ -8,7 +8,7 @@ from typing import Any
 from ...autodiff import Cut, Joint, cut_at, default_partition
 from ...autodiff.joint import needed
 from ...autodiff.mincut import min_cut_partition, network_of
-from .result import Fact, Result, Unusable, begun, checked, is_number
+from .result import Fact, Result, Unusable, begun, checked, is_number, shown
 
 
 def _cosines(x: Any) -> Any:
@@ -54,8 +54,9 @@ def _values(joint: Joint, names: Any) -> list[Any]:
     """The nodes of these names. Raises Unusable for what the forward does not have."""
     late = joint.parts().backward
     known = {n.name: n for n in joint.graph.nodes if n.meta is not None and n not in late}
-    if not isinstance(begun(names), (list, tuple, set)) or not {*names} <= {*known}:
-        raise Unusable(f"a list of names of the forward: {', '.join(known)}", repr(names))
+    listed = isinstance(begun(names), (list, tuple, set))
+    if not listed or not all(isinstance(name, str) and name in known for name in names):
+        raise Unusable(f"a list of names of the forward: {', '.join(known)}", shown(names))
     return [known[name] for name in dict.fromkeys(names)]
 
 
@@ -101,7 +102,7 @@ def budget(share: Any) -> Result:
     from ... import ones
 
     if not is_number(begun(share)) or not 0 <= share <= 1:
-        raise Unusable("a number from 0 to 1", repr(share))
+        raise Unusable("a number from 0 to 1", shown(share))
     inputs = ones(8, 4), *(ones(*s).requires_grad_() for s in ((4, 16), (16, 2)))
     cut = _cut(_layer, lambda joint: min_cut_partition(joint, share), *inputs)
     network = network_of(_joint(_layer, *inputs))

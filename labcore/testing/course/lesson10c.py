@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .result import Fact, Result, Unusable, begun, checked
+from .result import Fact, Result, Unusable, begun, checked, kind_of
 
 COPY = """def copy(x, out, n):
     for k in range(4):
@@ -72,7 +72,7 @@ def waits(source: Any) -> Result:
 def _text(value: Any) -> str:
     text = begun(value)
     if not isinstance(text, str):
-        raise Unusable("a text", f"a {type(text).__name__}")
+        raise Unusable("a text", kind_of(text))
     return text
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import builtins
+import linecache
 from collections.abc import Callable
 from typing import Any
 
 from .facts import graph_of
 from .memory import CountingList, Memory
-from .result import Fact, Result, Unusable, ask, checked
+from .result import Fact, Result, Unusable, ask, checked, make, shown
 
+PRINTED = "<printed lines>"
 N = 4
 PROBE = [-2.0, -1.0, 1.0, 2.0]
 BIAS = [1.0, 1.0, 2.0, 3.0]
@@ -78,13 +80,13 @@ def _printed(kind: Any, fn: Callable[..., Any]) -> tuple[Any, int]:
 def _lines(kind: Any, nest: Any) -> list[str]:
     from ...fusion.ir import using
 
-    handler = ask(kind)
+    handler = make(kind)
     with using(handler):
         for node in nest.nodes:
             ask(_begin, nest, node)
     found = getattr(handler, "lines", None)
     if not isinstance(found, list) or not all(isinstance(line, str) for line in found):
-        raise Unusable("a handler with a list of texts, `lines`", f"lines = {found!r}")
+        raise Unusable("a handler with a list of texts, `lines`", f"lines = {shown(found)}")
     return found
 
 
@@ -109,7 +111,14 @@ class _Scope(dict):
 
 
 def _run(text: str, scope: _Scope) -> bool:
-    exec(compile(text, "<printed lines>", "exec"), {}, scope)
+    """Run the printed lines. An error in one of them can name it: `linecache` has the text."""
+    lines = text.splitlines(keepends=True)
+    linecache.cache[PRINTED] = (len(text), None, lines, PRINTED)
+    try:
+        code = compile(text, PRINTED, "exec")
+    except SyntaxError as error:
+        raise Unusable("lines of Python", f"`{(error.text or text).strip()}`") from None
+    exec(code, {}, scope)
     return True
 
 
@@ -175,7 +184,7 @@ def wrapper(call: Any) -> Result:
 
 def _pair(answer: Any) -> tuple[Any, Any]:
     if not isinstance(answer, (tuple, list)) or len(answer) != 2:
-        raise Unusable("a pair of arrays", repr(answer))
+        raise Unusable("a pair of arrays", shown(answer))
     return answer[0], answer[1]
 
 
@@ -188,12 +197,14 @@ def _refuses(call: Any, given: Given) -> str:
         return "refused" if not machine.launches else "refused after a launch"
     except Exception as error:
         return f"{type(error).__name__}: {error}"
-    return f"computed: {answer!r}"
+    return f"computed: {shown(answer)}"
 
 
 def _belief_of_wrapping(refused: dict[str, str], machine: Machine) -> str:
     if any(found == "refused after a launch" for found in refused.values()):
         return "A check comes before the launch: a kernel has written by then."
+    if any("Error" in found for found in refused.values()):
+        return "Refused by an error of another kind: say it on purpose, with a ValueError."
     if refused["a transposed x"] != "refused":
         return (
             "A kernel gets an address, and no strides: it adds up the cells as they lie. Nobody "

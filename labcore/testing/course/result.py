@@ -11,10 +11,12 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 LAB = Path(__file__).parents[2]  # the package: a student has no use for a line of it
+LONGEST = 160  # letters of an answer that are shown
 
 
 @dataclass(frozen=True)
@@ -30,7 +32,10 @@ class Fact:
     def holds(self) -> bool:
         if is_number(self.expected) and is_number(self.found):
             return math.isclose(self.expected, self.found, rel_tol=self.tolerance)
-        return bool(self.expected == self.found)
+        try:
+            return bool(self.expected == self.found)
+        except Exception:  # of several truths, as an array has: whatever it is, it is not equal
+            return False
 
     def __str__(self) -> str:
         mark = "ok " if self.holds else "NO "
@@ -88,17 +93,29 @@ def checked(check: Callable[..., Result]) -> Callable[..., Result]:
 
 def ask(function: Any, *args: Any) -> Any:
     """Call a student's function. Its error, `...` or None is an outcome of the check."""
-    if function is ...:
-        raise _NotBegun
-    if not callable(function):
-        raise Unusable("a function", f"{function!r}: hand over the function, not what it returns")
+    _callable(function, "a function", "hand over the function, not what it returns")
     try:
         answer = function(*args)
+    except Unusable:  # a check's own word, from within
+        raise
     except Exception as error:
         line = _line_of_theirs(error)
         place = f" at `{line}`" if line else ""
         raise Unusable("an answer", f"{type(error).__name__}: {error}{place}") from None
     return begun(answer)
+
+
+def make(kind: Any, *args: Any) -> Any:
+    """An object of a student's class, asked for as `ask` does."""
+    _callable(kind, "a class", "hand over the class, not one of its objects")
+    return ask(kind, *args)
+
+
+def _callable(answer: Any, form: str, hint: str) -> None:
+    if answer is ...:
+        raise _NotBegun
+    if not callable(answer):
+        raise Unusable(form, f"{shown(answer)}: {hint}")
 
 
 def _line_of_theirs(error: Exception) -> str:
@@ -123,11 +140,26 @@ def numbers(answer: Any, count: int) -> tuple[Any, ...]:
     try:
         values = tuple(answer)
     except TypeError:
-        raise Unusable(form, repr(answer)) from None
-    if len(values) != count or not all(map(is_number, values)):
-        raise Unusable(form, repr(answer))
+        raise Unusable(form, shown(answer)) from None
+    other = [value for value in values if not is_number(value)]
+    if other:
+        raise Unusable(form, f"{kind_of(other[0])} among them: {shown(answer)}")
+    if len(values) != count:
+        raise Unusable(form, f"{len(values)}: {shown(answer)}")
     return values
 
 
 def is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def shown(value: Any) -> str:
+    """A value in one line that fits a line of facts."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]} …"
+
+
+def kind_of(value: Any) -> str:
+    """What a value is, with its article: "an int", "a list"."""
+    name = type(value).__name__
+    return f"{'an' if name[0].lower() in 'aeiou' else 'a'} {name}"
