@@ -32,6 +32,7 @@ class Fused:
     phase: str
     names: dict[str, str]
     inputs: list[Any] = field(default_factory=list)
+    place: dict[str, Any] = field(default_factory=dict)  # see `place_of`
 
     def run(self, args: list[Any]) -> tuple:
         """The compiled graph: one operator after another, on a list that it may empty."""
@@ -125,4 +126,17 @@ def fused_graph(widget: str, fn: Callable[..., Any], args: tuple[Any, ...], numb
         raise ValueError(f"{widget}: this call does no tensor arithmetic that could be compiled")
     if not 0 <= number < len(found):
         raise ValueError(f"{widget}: this call has {len(found)} graph(s), numbered from 0")
+    found[number].place = place_of(number, len(found))
     return found[number]
+
+
+def place_of(number: int, count: int) -> dict[str, Any]:
+    """For a trace: which graph of a call is shown, where there are others."""
+    return {"graph": {"number": number, "last": count - 1, "count": count}} if count > 1 else {}
+
+
+def titled(trace: Mapping[str, Any]) -> str:
+    """The function of a trace, and which of its graphs it is."""
+    graph = trace.get("graph")
+    which = f", graph={graph['number']} of {graph['count']} graphs" if graph else ""
+    return f"{trace['function']}{which}"

@@ -175,7 +175,10 @@ def _steps_of(events: Sequence[t.Event], region: str) -> tuple[list[t.TraceStep]
         if isinstance(event, t.TraceStep):
             groups.setdefault(event.compile_id, []).append(event)
     if not groups:
-        raise ValueError("TraceStepper: capture did not read an instruction of this call")
+        raise ValueError(
+            "TraceStepper: capture read no instruction of yours, for all that this call runs is "
+            "the lab's own. Give it a function that makes the call: lambda x: model(x)"
+        )
     letters = [Regions.name(number) for number in range(len(groups))]
     if region not in letters:
         raise ValueError(

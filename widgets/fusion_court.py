@@ -17,7 +17,7 @@ from labcore.fusion import FusionOptions
 from . import _bundle
 from ._court import CourtRecord, key
 from ._court_still import court_picture
-from ._graphs import fused_graph
+from ._graphs import fused_graph, titled
 from ._recording import original
 from ._widget import LabWidget
 from ._words import counted
@@ -59,9 +59,10 @@ class FusionCourt(LabWidget):
     ) -> None:
         __tracebackhide__ = True
         chosen = FusionOptions(**(options or {}))
-        self._record = CourtRecord(fused_graph("FusionCourt", fn, args, graph), chosen)
+        fused = fused_graph("FusionCourt", fn, args, graph)
+        self._record = CourtRecord(fused, chosen)
         name = getattr(original(fn), "__name__", type(fn).__name__)
-        super().__init__(trace=self._record.trace(name), language=language)
+        super().__init__(trace=self._record.trace(name) | fused.place, language=language)
 
     @traitlets.validate("pair")
     def _operators(self, proposal: Any) -> list[str]:
@@ -102,7 +103,7 @@ class FusionCourt(LabWidget):
         return court_picture(self.trace, self.summary(), self.memory())
 
     def __repr__(self) -> str:
-        head = f"FusionCourt({self.trace['function']}: {self.summary()})"
+        head = f"FusionCourt({titled(self.trace)}: {self.summary()})"
         tried = [said(event) for event in self.trace["events"]]
         return "\n  ".join([head, *tried, self.memory()])
 

@@ -15,7 +15,7 @@ import traitlets
 from . import _bundle
 from ._bodies import Json, bodies_of
 from ._bodies_still import body_picture, result_of
-from ._graphs import fused_graph
+from ._graphs import fused_graph, titled
 from ._listing import source_of
 from ._recording import code_of, original
 from ._widget import LabWidget
@@ -54,7 +54,8 @@ class LoopStepper(LabWidget):
         __tracebackhide__ = True
         fused = fused_graph("LoopStepper", fn, args, graph)
         name = getattr(original(fn), "__name__", type(fn).__name__)
-        trace = {"version": 1, "function": name, "source": _source(fn), **bodies_of(fused)}
+        told = {"version": 1, "function": name, "source": _source(fn)}
+        trace = {**told, **bodies_of(fused), **fused.place}
         if not any("questions" in each for each in trace["after"]):
             raise ValueError(f"LoopStepper: {name} has no loops, only external calls")
         super().__init__(trace=trace, language=language, when=when, body=body, element=element)
@@ -71,7 +72,7 @@ class LoopStepper(LabWidget):
 
     def __repr__(self) -> str:
         body = self.shown
-        title = f"{self.trace['function']}, {self.when} fusion: {body['title']}"
+        title = f"{titled(self.trace)}, {self.when} fusion: {body['title']}"
         lines = [f"LoopStepper({title}, {len(body['questions'])} questions)"]
         lines += [f"  {question['text']}" for question in body["questions"]]
         names = [(handler, f"{handler['name']}:") for handler in body["handlers"]]

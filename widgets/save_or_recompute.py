@@ -19,6 +19,7 @@ from labcore.autodiff import Cut, Joint, default_partition
 from . import _bundle
 from ._cut import CutSurvey, Json, key, text_of
 from ._cut_still import cut_picture
+from ._graphs import place_of, titled
 from ._inputs import example_inputs
 from ._recording import original
 from ._widget import LabWidget
@@ -58,9 +59,11 @@ class SaveOrRecompute(LabWidget):
     def __init__(
         self, fn: Callable[..., Any], *args: Any, graph: int = 0, language: str = "en"
     ) -> None:
-        self._survey = CutSurvey(*joint_of(fn, args or _examples(fn), graph))
+        __tracebackhide__ = True
+        joint, names, place = joint_of(fn, args or _examples(fn), graph)
+        self._survey = CutSurvey(joint, names)
         name = getattr(original(fn), "__name__", type(fn).__name__)
-        super().__init__(trace=self._survey.trace(name), language=language)
+        super().__init__(trace=self._survey.trace(name) | place, language=language)
 
     @traitlets.observe("forced")
     def _answer(self, change: Any) -> None:
@@ -82,7 +85,7 @@ class SaveOrRecompute(LabWidget):
 
     def __repr__(self) -> str:
         cuts = self.trace["answers"][""]["cuts"]
-        lines = [f"SaveOrRecompute({self.trace['function']}: {self.summary()})"]
+        lines = [f"SaveOrRecompute({titled(self.trace)}: {self.summary()})"]
         lines.append("  default" + self._line(self.trace["default"]))
         high, low = cuts[0]["bytes"], cuts[-1]["bytes"]
         for cut in cuts:
@@ -100,8 +103,11 @@ class SaveOrRecompute(LabWidget):
         return f"  {counted(cut['bytes'], 'bytes')}: {saved}{more}"
 
 
-def joint_of(fn: Callable[..., Any], args: tuple[Any, ...], graph: int) -> tuple[Joint, list[str]]:
-    """The joint graph of one call's region, and the user's names of its inputs."""
+def joint_of(
+    fn: Callable[..., Any], args: tuple[Any, ...], graph: int
+) -> tuple[Joint, list[str], Json]:
+    """The joint graph of one call's region, the user's names of its inputs, and its place."""
+    __tracebackhide__ = True
     found: list[Joint] = []
     names: list[list[str]] = []
 
@@ -127,7 +133,7 @@ def joint_of(fn: Callable[..., Any], args: tuple[Any, ...], graph: int) -> tuple
         )
     if not 0 <= graph < len(found):
         raise ValueError(f"SaveOrRecompute: this call has {len(found)} graph(s) that are trained")
-    return found[graph], names[graph]
+    return found[graph], names[graph], place_of(graph, len(found))
 
 
 def _examples(fn: Callable[..., Any]) -> tuple[Any, ...]:

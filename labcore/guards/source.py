@@ -56,7 +56,8 @@ class Source:
     @property
     def hint(self) -> str:
         """A Python name that reminds of this source, for the generated code."""
-        return re.sub(r"\W+", "_", self.name).strip("_") or "value"
+        plain = self.name.replace(".__dict__[", "[")  # what is in a module is its own
+        return re.sub(r"\W+", "_", plain).strip("_") or "value"
 
 
 def escape(text: str) -> str:

@@ -53,13 +53,16 @@ def test_a_verdict_on_demand(open_cells: Open, theme: str) -> None:
     book.run_all()
     widget = book.widget("fusion_court")
     expect(widget.part("pair")).to_have_text("tanh|add")  # set from a cell; add computes mul
+    expect(widget.part("bet-2")).to_be_hidden()  # its question is not on show
     mark = lambda name: widget.root.locator(f".lab-node[data-name='{name}']")
     for name in ("tanh", "mul"):  # by key: let go of both
         mark(name).focus()
         widget.page.keyboard.press("Enter")
+    expect(widget.part("bet-2")).to_be_visible()
     mark("sum").focus()
     widget.page.keyboard.press("Enter")
     expect(widget.part("say")).to_contain_text("sum is chosen")
+    expect(widget.part("bet-2")).to_be_hidden()
     mark("tanh").focus()
     widget.page.keyboard.press(" ")
     expect(widget.part("say")).to_contain_text("tanh and sum share a loop")

@@ -22,6 +22,13 @@ const LAST = MAP.events.length;
 const beat = (kind, nth = 0) =>
   MAP.events.map((e, k) => [e.kind, k]).filter(([k]) => k === kind)[nth][1];
 
+test("a call, or several with equal inputs, and then the question", () => {
+  const begin = (calls) => narrate({ ...MAP, calls }, 0, words);
+  const call = MAP.calls[0];
+  assert.match(begin([call]), /^`\w+` is called with `[^`]+`\. Something in it/);
+  assert.match(begin([call, call]), /^`\w+` is called 2 times, with `[^`]+`\. Something in it/);
+});
+
 test("counts at the end are those of every round, though few have beats", () => {
   const { count, met } = stateAt(MAP, LAST);
   assert.deepEqual(count, { graphs: 3, regions: 1001, breaks: 1000 });

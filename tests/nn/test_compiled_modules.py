@@ -52,6 +52,17 @@ def test_parameters_are_inputs_not_constants() -> None:
     assert torch.equal(compiled(x), model(x)) and counter.frame_count == 2
 
 
+def test_inputs_of_the_graph_have_the_names_of_the_modules_parameters() -> None:
+    model, seen = nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 2)), []
+
+    def backend(gm, example_inputs):
+        seen.extend(node.name for node in gm.graph.placeholders)
+        return gm.forward
+
+    torch.compile(lambda x: model(x), backend=backend)(torch.ones(2, 4))
+    assert seen == ["x", "model_0_weight", "model_0_bias", "model_1_weight", "model_1_bias"]
+
+
 def test_training_is_guarded_where_it_is_read() -> None:
     model, counter = nn.Sequential(nn.Linear(4, 4), nn.Dropout(1.0)), CompileCounter()
     compiled = torch.compile(model, backend=counter)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
@@ -17,6 +18,7 @@ from tests.widgets.programs import PROGRAMS, block
 from widgets import LoopStepper
 from widgets._bodies_still import result_of
 
+NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 X = torch.tensor(ROWS)
 
 
@@ -161,13 +163,25 @@ def test_a_training_graph_has_the_users_names():
     assert '  v0 = ops.load("x", i0)' in repr(widget).splitlines()
 
 
+def test_questions_of_the_bodies_are_what_lesson_09_says():
+    trace = LoopStepper(block, torch.ones(4), torch.ones(4)).trace
+    apart, fused = (
+        sum(len(body["questions"]) for body in trace[when]) for when in ("before", "after")
+    )
+    lesson = (NOTEBOOKS / "09_loops_you_can_run.ipynb").read_text(encoding="utf-8")
+    assert lesson.count(f"| {apart} | {fused} |") == 2, "in both languages"
+
+
 def test_the_second_graph_of_a_call():
     def broken(x):
         y = torch.sin(x)
         print("between")
         return torch.exp(y)
 
-    assert LoopStepper(broken, torch.ones(4), graph=1).shown["title"] == "exp"
+    second = LoopStepper(broken, torch.ones(4), graph=1)
+    assert second.shown["title"] == "exp"
+    assert repr(second).startswith("LoopStepper(broken, graph=1 of 2 graphs, after fusion")
+    assert second.trace["graph"] == {"number": 1, "last": 1, "count": 2}
     with pytest.raises(ValueError, match=r"this call has 2 graph\(s\), numbered from 0"):
         LoopStepper(broken, torch.ones(4), graph=2)
 

@@ -76,7 +76,7 @@ def test_it_shows_what_the_compiler_does():
 
 def test_every_budget_and_forced_value_is_the_partitioners_answer():
     args = torch.ones(8, 4), *weights()
-    joint, _ = joint_of(layer, args, 0)
+    joint, _, _ = joint_of(layer, args, 0)
     widget = SaveOrRecompute(layer, *args)
     for key, answer in widget.trace["answers"].items():
         forced = dict(part.split(":") for part in key.split(",") if part)
@@ -128,6 +128,7 @@ def test_the_second_graph_of_a_call():
                      for n in (0, 1))
     assert "sin" in {node["name"] for node in first.trace["nodes"]}
     assert "exp" in {node["name"] for node in second.trace["nodes"]}
+    assert repr(first).startswith("SaveOrRecompute(broken, graph=0 of 2 graphs: default saves")
     with pytest.raises(ValueError, match=r"this call has 2 graph\(s\) that are trained"):
         SaveOrRecompute(broken, torch.ones(4).requires_grad_(), graph=2)
 

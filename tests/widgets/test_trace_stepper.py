@@ -135,6 +135,11 @@ def test_a_later_region_by_its_letter(capsys):
         TraceStepper(printing, ONES, region="C")
 
 
+def test_a_module_of_the_labs_own_has_no_instruction_to_show():
+    with pytest.raises(ValueError, match=r"no instruction of yours.*lambda x: model\(x\)"):
+        TraceStepper(torch.nn.Linear(2, 2), torch.ones(3, 2))
+
+
 def wasteful(x):
     x * 2  # nobody reads it
     return x + 1

@@ -161,7 +161,8 @@ function paintMemory(memory, st) {
 
 function build({ model, el, signal, words }) {
   const trace = model.get("trace");
-  const ui = frame(el, { widget: "fusion_court", words, name: "fc", legend: LEGEND });
+  const { graph } = trace;
+  const ui = frame(el, { widget: "fusion_court", words, name: "fc", legend: LEGEND, graph });
   const count = makeCounts(ui, trace, words);
   const total = () => totalOf(trace);
   let play = null;
@@ -220,6 +221,7 @@ function build({ model, el, signal, words }) {
     beatMs: () => clamp(36000 / Math.max(1, total()), 900, 2600),
     say,
     ask: () => question(trace, words),
+    asking: () => !pairOf().length,
     draw(p) {
       if (p !== now && pairOf().length) {
         model.set("pair", []); // time goes on: the court has its own pair again

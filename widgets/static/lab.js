@@ -7,7 +7,7 @@ import { tongue } from "./words.js";
 
 /** Title and claim, tools, the sentence, the stage, the bar, the legend, one live region. `name` is
  *  the first part of the words for title and claim; legend = {kind of key: word}. */
-export function frame(host, { widget, words, name, legend }) {
+export function frame(host, { widget, words, name, legend, graph }) {
   const [title, claim] = [words(`${name}_title`), words(`${name}_claim`)];
   const group = (name, label) => ({ class: name, role: "group", "aria-label": label });
   const ui = {
@@ -31,6 +31,7 @@ export function frame(host, { widget, words, name, legend }) {
     {},
     h("h3", { class: "lab-title" }, title),
     h("p", { class: "lab-claim" }, claim),
+    graph && h("p", { class: "lab-claim", "data-testid": "graph" }, words("one_graph", graph)),
   );
   ui.root = h(
     "section",

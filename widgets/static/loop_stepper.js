@@ -177,7 +177,8 @@ function paintSource(source, trace, body, st) {
 function build({ model, el, signal, words }) {
   const trace = model.get("trace");
   const body = chosen(trace, model.get("when"), model.get("body"));
-  const ui = frame(el, { widget: "loop_stepper", words, name: "ls", legend: LEGEND });
+  const { graph } = trace;
+  const ui = frame(el, { widget: "loop_stepper", words, name: "ls", legend: LEGEND, graph });
   const element = tools(ui, trace, body, words, model);
   const total = () => totalOf(body);
   let play = null;

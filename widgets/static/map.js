@@ -261,9 +261,11 @@ export function narrate(trace, p, words) {
 }
 
 function begin(trace, words) {
-  const inputs = trace.calls.map((call) => `\`${call.label}\``).join(", ");
-  const key = question(trace, words) ? "map_ask" : "map_rest_quietly";
-  return words(key, { fn: trace.function, count: trace.calls.length, inputs });
+  const count = trace.calls.length;
+  const labels = [...new Set(trace.calls.map((call) => `\`${call.label}\``))];
+  const about = { fn: trace.function, count, inputs: labels.join(", ") };
+  const called = words(count > 1 ? "map_called_times" : "map_called", about);
+  return question(trace, words) ? `${called}${words.gap}${words("map_ask")}` : called;
 }
 
 function ending(trace, { count, event }, words) {

@@ -172,7 +172,7 @@ export function betButton(value, choose) {
 }
 
 /** Asks before anything moves, remembers the answer, and judges it when the end is reached. */
-function prediction(ui, words, ask, begin) {
+function prediction(ui, words, ask, asking, begin) {
   const bet = { key: null, question: null, guess: null };
   const option = (value) =>
     betButton(value, () => {
@@ -187,7 +187,7 @@ function prediction(ui, words, ask, begin) {
         Object.assign(bet, { key, question, guess: null });
         ui.ask.replaceChildren(...(question?.options ?? []).map(option));
       }
-      put(ui.ask, { hidden: p > 0 || !ui.ask.childElementCount });
+      put(ui.ask, { hidden: p > 0 || !asking() || !ui.ask.childElementCount });
     },
     tell(sentence, finished) {
       if (!finished || bet.guess === null) return sentence;
@@ -210,15 +210,16 @@ function listen(root, act) {
 }
 
 /** Put a clock on `ui`. `total()` beats of `beatMs()`, `draw(p)` paints, `say(p)` narrates,
- *  `ask() -> {options, answer, beliefs} | null` turns the opening sentence into a question. */
-export function player(ui, { words, total, beatMs, draw, say, ask, signal }) {
+ *  `ask() -> {options, answer, beliefs} | null` turns the opening sentence into a question, and
+ *  `asking()` is false while another sentence stands in its place. */
+export function player(ui, { words, total, beatMs, draw, say, ask, asking = () => true, signal }) {
   const query = globalThis.matchMedia?.("(prefers-reduced-motion: reduce)");
   let state = START;
   let frame = 0;
   let last = 0;
   const env = () => ({ total: total(), beatMs: beatMs(), reduced: Boolean(query?.matches) });
   const bar = controls(words, act);
-  const bet = prediction(ui, words, ask, () => {
+  const bet = prediction(ui, words, ask, asking, () => {
     bar.play.focus(); // the options vanish: hand the focus on
     act({ type: "toggle" });
   });

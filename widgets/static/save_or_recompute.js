@@ -63,8 +63,9 @@ function budgetBar(words, set, move) {
 
 // ---- the widget ---------------------------------------------------------------------------------
 
-function mount(el, words) {
-  const ui = frame(el, { widget: "save_or_recompute", words, name: "save", legend: LEGEND });
+function mount(el, words, { graph }) {
+  const traits = { widget: "save_or_recompute", words, name: "save", legend: LEGEND, graph };
+  const ui = frame(el, traits);
   put(ui.bar, { "aria-label": words("memory_budget") });
   put(ui.stage, { "aria-label": words("save_title") });
   return ui;
@@ -95,7 +96,7 @@ function opening(ui, trace, words, answer) {
 
 function build({ model, el, signal, words }) {
   const trace = model.get("trace");
-  const ui = mount(el, words);
+  const ui = mount(el, words, trace);
   const counts = {
     bytes: counter("bytes", words("saved_bytes")),
     again: counter("again", words("operators_again")),

@@ -45,6 +45,10 @@ export const WORDS = {
   said_right: ["You said {guess}: right.", "你猜的是 {guess}：对。"],
   said_wrong: ["You said {guess}; it is {answer}.", "你猜的是 {guess}，实际是 {answer}。"],
   none: ["none", "无"],
+  one_graph: [
+    "This call has {count} graphs, 0 to {last}: here is graph={number}.",
+    "这次调用有 {count} 张图，这里是 graph={number}，编号 0 到 {last}。",
+  ],
 
   // AccessRace
   race_title: ["Separate passes or one?", "分开跑几遍，还是合成一遍？"],

@@ -67,11 +67,15 @@ export const MAP_WORDS = {
   met_times: ["met {count} times", "遇到 {count} 次"],
   met_times_one: ["met once", "遇到 1 次"],
   round: ["round of {of}", "轮次，共 {of}"],
-  map_ask: [
-    "`{fn}` is called with {inputs}. Something in it cannot be captured. How many graphs will be compiled?",
-    "用 {inputs} 调用 `{fn}`。其中有捕获不了的东西。会编译几个图？",
+  map_called: ["`{fn}` is called with {inputs}.", "用 {inputs} 调用 `{fn}`。"],
+  map_called_times: [
+    "`{fn}` is called {count} times, with {inputs}.",
+    "`{fn}` 被调用 {count} 次，输入是 {inputs}。",
   ],
-  map_rest_quietly: ["`{fn}` is called with {inputs}.", "用 {inputs} 调用 `{fn}`。"],
+  map_ask: [
+    "Something in it cannot be captured. How many graphs will be compiled?",
+    "其中有捕获不了的东西。会编译几个图？",
+  ],
   map_call: [
     "Call {n} of {count}: `{fn}({inputs})`.",
     "第 {n} 次调用，共 {count} 次：`{fn}({inputs})`。",
