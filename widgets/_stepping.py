@@ -43,7 +43,7 @@ class Stepping:
         self.start = self._start(steps[0])
         for step, after in zip(steps, [*steps[1:], None]):
             self._beat(step, after)
-        self._close()
+        self._close(steps[-1])
 
     # ---- frames ----
 
@@ -126,20 +126,25 @@ class Stepping:
 
     # ---- the end ----
 
-    def _close(self) -> None:
-        """The graph as it is handed on: what nobody reads is dropped, and it gets its output."""
+    def _close(self, last_step: t.TraceStep) -> None:
+        """The graph as it is handed on: what nobody reads is dropped, what is returned is read once
+        more where it was written in place, and the graph gets its output."""
         final = self.region.nodes if self.region is not None else []
         kept = {node.name for node in final}
         for node in self.nodes:
             if node["name"] not in kept:
                 node["dropped"] = True
         outputs = [node for node in final if node.op == "output"]
+        told = {node["name"] for node in self.nodes}
+        made = [node for node in final if node.op != "output" and node.name not in told]
+        self.nodes += [self._node(node, last_step) for node in made]
         for last in outputs:
             entry = {"name": last.name, "op": "output", "text": spelled(last), "meta": ""}
             self.nodes.append({**entry, "args": last.inputs})
         late = self.installed.guards[len(self.guards) :] if self.installed is not None else []
         self.guards += [self._guard(guard) for guard in late]
-        self.beats.append({"kind": "end", "nodes": len(outputs), "guards": len(late)})
+        count = len(made) + len(outputs)
+        self.beats.append({"kind": "end", "nodes": count, "guards": len(late)})
 
     @property
     def trace(self) -> Json:

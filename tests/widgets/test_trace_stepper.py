@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 import labcore as torch
+from labcore import trace
 from labcore.compiler import reset
 from tests.widgets.programs import block
 from widgets import TraceStepper
@@ -133,6 +134,25 @@ def test_a_later_region_by_its_letter(capsys):
     assert repr(widget).startswith("TraceStepper(printing, region B: 2 operators")
     with pytest.raises(ValueError, match="has no region 'C', only A, B"):
         TraceStepper(printing, ONES, region="C")
+
+
+def written(x):
+    y = x.clone()
+    y[1:].add_(1)
+    return y.view(-1)[::3]
+
+
+def test_what_is_returned_of_a_written_tensor_is_in_the_graph():
+    widget = TraceStepper(written, torch.ones(3, 4))
+    told = {node["name"] for node in widget.trace["nodes"]}
+    assert all(told.issuperset(node["args"]) for node in widget.trace["nodes"])
+    with trace.record() as story:
+        torch.compile(written, backend="eager")(torch.ones(3, 4))
+    graph = story.of(trace.GraphCaptured)[0]
+    captured = [name for name, op, *_ in graph.nodes if op == "call_function"]
+    kept = [n for n in widget.trace["nodes"] if n["op"] == "call" and not n.get("dropped")]
+    assert sorted(n["name"] for n in kept) == sorted(captured)
+    assert widget.trace["events"][-1]["nodes"] == 3  # view, slice, and the output
 
 
 def test_a_module_of_the_labs_own_has_no_instruction_to_show():
