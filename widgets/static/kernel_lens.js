@@ -308,6 +308,7 @@ function build({ model, el, signal, words }, before) {
     beatMs: () => 2400,
     say,
     ask: () => question(kernel, form, words),
+    asking: () => !pointed(),
     draw(p) {
       if (p !== now) pinned = null; // time goes on: it is the beat's operation again
       now = p;

@@ -187,7 +187,7 @@ function prediction(ui, words, ask, asking, begin) {
         Object.assign(bet, { key, question, guess: null });
         ui.ask.replaceChildren(...(question?.options ?? []).map(option));
       }
-      put(ui.ask, { hidden: p > 0 || !asking() || !ui.ask.childElementCount });
+      put(ui.ask, { hidden: p > 0 || !ui.ask.childElementCount, "data-later": !asking() });
     },
     tell(sentence, finished) {
       if (!finished || bet.guess === null) return sentence;
