@@ -34,7 +34,7 @@ from .verdicts import Verdict
 if TYPE_CHECKING:
     from .lowering import Lowering
 
-LONG_ROW = 40 * 1024  # elements of a row that the registers of a card's block hold beside the rest
+LONG_ROW = 51 * 1024  # elements of a row that the registers of a card's block hold
 
 
 # ---- in the graph --------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from dataclasses import dataclass
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
 from ...fusion.online import LONG_ROW
-from ...fusion.primitives import SUMEXP
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
@@ -32,7 +31,7 @@ TILE = THREADS * EACH
 DEEP = 16  # the same of one long row, of which a thread does nothing but add up
 STRETCH = THREADS * DEEP
 PER_THREAD = 16  # elements of a row that one thread holds
-ROW_LIMIT = 51 * 1024  # columns that fit into the registers of a block
+ROW_LIMIT = LONG_ROW  # columns that fit into the registers of a block
 ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
 NARROW = 8  # columns up to which a warp would mostly idle
 BLOCKS = 264  # two for each of an H200's 132 multiprocessors
@@ -108,7 +107,7 @@ def _rows(nest: Nest) -> Form:
     columns = nest.columns.const
     if columns is None:
         return Form("long rows", f"rows of {nest.columns}: no bound for the registers is known")
-    if columns > ROW_LIMIT or columns > LONG_ROW and _rescales(nest):
+    if columns > ROW_LIMIT:
         return Form("long rows", f"a row of {columns} does not fit into registers", 1024,
                     short=columns <= 1024 * SHORT)
     if columns <= NARROW:
@@ -119,11 +118,6 @@ def _rows(nest: Nest) -> Form:
     what = "a warp" if threads == 32 else f"{threads} threads"
     return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
                 short=True)
-
-
-def _rescales(nest: Nest) -> bool:
-    """Does it go over a row once where it would have gone over registers twice?"""
-    return any(node.loops.kind == SUMEXP for node in nest.nodes)
 
 
 def row_threads(columns: int, per_thread: int = PER_THREAD) -> int:
