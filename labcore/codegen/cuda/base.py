@@ -11,7 +11,7 @@ whole row is written by one thread, after all have read what it writes over.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ... import dtypes
@@ -118,15 +118,19 @@ class GridPrinter(CpuPrinter):
         cell = f"{self.registers[buffer, at]}[k]"
         return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
 
-    def loads(self, nodes: Sequence[Node], count: int, again: bool = False) -> list[Line]:
-        """Statements that load what the nodes read along the loop into registers, `count` of each.
+    def loads(
+        self, nodes: Sequence[Node], count: int, again: bool = False,
+        which: Callable[[Expr], bool] = lambda at: True,
+    ) -> list[Line]:
+        """Statements that load what the nodes read along the loop into registers, `count` of each,
+        from those offsets `which` is true of.
 
         `again`: only what changes with the row, or is read again in a later pass; the rest is as
         good to load when it is needed.
         """
         lines: list[Line] = []
         for (buffer, at), note in self._read_by(nodes).items():
-            if again and not self._worth_keeping(buffer, at, nodes):
+            if not which(at) or again and not self._worth_keeping(buffer, at, nodes):
                 continue
             name = self.array(f"{buffer}_r", count, self.buffers[buffer].dtype)
             while name in self.registers.values():

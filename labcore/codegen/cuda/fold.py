@@ -1,4 +1,4 @@
-"""The second kernel of column results: eight threads a result add up what the blocks left.
+"""The second kernel of column results: eight threads a result, or 32, add up what blocks left.
 
 In: a nest whose blocks each left one partial result for each column.  Out: a kernel that writes the
 results. The partial results of one block lie side by side, so neighbouring threads read
@@ -23,6 +23,7 @@ from .form import THREADS, Form
 from .kernel import GridKernel, ceil_div
 
 TALL = THREADS // WARP
+MANY = 64  # partial results of a column, for which a block has as many warps as it may
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,9 @@ class FoldPrinter(GridPrinter):
     def __init__(self, nest: Nest, form: Form) -> None:
         super().__init__(nest, form, ())
         self.partials = Partials(nest, form.shares)
+        # The cells of all warps' sums are shared memory, of which a block has 48 KiB.
+        few = len(self._columns()) <= 4
+        self.tall = 4 * TALL if few and form.shares > MANY else TALL
         self.sums: dict[str, tuple[str, str]] = {}  # the names of a thread's sum, and of a block's
 
     def print(self, name: str) -> GridKernel:
@@ -65,13 +69,13 @@ class FoldPrinter(GridPrinter):
             *guarded("ty == 0", guarded(self.inside, [*self.unflatten(loops, "result"), *results])),
         ]
         grid = ceil_div(self.partials.results, WARP)
-        return self.on_grid(name, lines, (grid,), (WARP, TALL))
+        return self.on_grid(name, lines, (grid,), (WARP, self.tall))
 
     def _share(self, buffer: str, at: Expr, kind: str, note: Note) -> list[Line]:
         """What the thread adds up of a result, and where it leaves that for the first warp."""
         wide, left = self._types(buffer, kind)
         total, fold = self._name(f"{buffer}_acc"), self.array(
-            f"{buffer}_fold", TALL * WARP, wide, "shared")
+            f"{buffer}_fold", self.tall * WARP, wide, "shared")
         part = self._lent(f"{buffer}_part", left, self.partials.size)
         cell = f"{part}[s * {self._factor(self.partials.results)} + result]"
         value = f"bool({cell})" if wide is dtypes.bool else cell
@@ -81,7 +85,7 @@ class FoldPrinter(GridPrinter):
         return [
             (f"{total} = {spelling.constant(identity(kind, wide), wide)}", note),
             *guarded(self.inside,
-                     repeated(f"for s in range(ty, {self.partials.shares}, {TALL}):", [add])),
+                     repeated(f"for s in range(ty, {self.partials.shares}, {self.tall}):", [add])),
             (f"{fold}[ty * {WARP} + tx] = {total}", note),
         ]
 
@@ -92,7 +96,7 @@ class FoldPrinter(GridPrinter):
         other = f"bool({other})" if wide is dtypes.bool else other
         done = spelling.cast(total, wide, dtype) if wide is not dtype else total
         return [
-            *repeated(f"for s in range(1, {TALL}):",
+            *repeated(f"for s in range(1, {self.tall}):",
                       [(f"{total} = {spelling.combine(kind, total, other, wide)}", note)]),
             (f"{self._cell(buffer, at)} = {done}", note),
         ]

@@ -42,13 +42,14 @@ class RowsPrinter(GridPrinter):
         self.rows_a_block = 1 if alone else ROWS_A_BLOCK
 
     def kernels(self, name: str) -> list[GridKernel]:
+        fixed = self._fixed()
         inside = [line for k in range(len(self.nest.passes)) for line in self._pass_of(k)]
         if self.partials is None:
             lines = [("tid = int64(cuda.threadIdx.x)", ""), *self._one_row(inside)]
             grid = ceil_div(self.nest.rows, self.rows_a_block)
             block = (self.form.threads,) + (self.rows_a_block,) * (self.rows_a_block > 1)
             return [self.on_grid(name, lines, (grid,), block)]
-        lines = [("tid = int64(cuda.threadIdx.x)", ""), *self._walk(inside)]
+        lines = [("tid = int64(cuda.threadIdx.x)", ""), *fixed, *self._walk(inside)]
         first = self.on_grid(name, lines, (self._blocks(),), (self.form.threads,))
         return [first, fold_kernel(self.nest, self.form, f"{name}_fold")]
 
@@ -75,6 +76,15 @@ class RowsPrinter(GridPrinter):
         registers = -(-held // 8) * 8
         warps = self.form.threads * self.rows_a_block // WARP
         return max(1, min(BLOCKS, PARTS * (REGISTERS // (WARP * registers)) // warps))
+
+    def _fixed(self) -> list[Line]:
+        """What is the same in all rows of a walk, such as weights, is loaded once a block."""
+        if not self.own or self.partials is None:
+            return []
+        outer = {var for var, _ in self.nest.outer_loops}
+        return self._held(self.loads(
+            self.nest.passes[0].inside, self.own, again=True,
+            which=lambda at: outer.isdisjoint(at.symbols)))
 
     # ---- one pass ----
 
