@@ -108,9 +108,9 @@ class Online:
 
     def spared(self, powers: GraphNode) -> int:
         """How many sums do not read these powers, but the values themselves."""
-        return sum(found.powers is powers and self._in_rows(found) for found in self.sums.values())
+        return sum(found.powers is powers and self.in_rows(found) for found in self.sums.values())
 
-    def _in_rows(self, found: PowerSum) -> bool:
+    def in_rows(self, found: PowerSum) -> bool:
         """Are the reduced axes the last ones in memory?"""
         made = self.lowering.values[found.largest].buffer.name
         (loops,) = [loops for loops in self.lowering.program.loops if loops.out.name == made]
@@ -119,7 +119,7 @@ class Online:
     def in_one_pass(self, node: GraphNode, meta: TensorMeta) -> Value | None:
         """The value of a sum of powers."""
         found = self.sums.get(node)
-        if found is None or not self._in_rows(found):
+        if found is None or not self.in_rows(found):
             return None
         lowering, (values, axes) = self.lowering, folded(found.largest)
         self.taken.append((node, found))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def _div(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     node = lowering.node
-    if not lowering.fuse or node.target is not op or not _is_share(**bound(node)):
+    if not lowering.fuse or node.target is not op or not _is_share(lowering, **bound(node)):
         return lowering.pointwise(op, POINTWISE["div"], params)
     total = bound(node)["other"]
     meta = meta_of(total)
@@ -36,9 +36,10 @@ def _div(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     return lowering.pointwise(op, POINTWISE["mul"], {"input": params["input"], "other": stored})
 
 
-def _is_share(input: Any, other: Any, **_: Any) -> bool:
+def _is_share(lowering: Lowering, input: Any, other: Any, **_: Any) -> bool:
+    """In rows: where columns are added up, their reciprocals would be loops of their own."""
     found = power_sum(other) if calls(other, "sum") else None
-    return found is not None and found.powers is input
+    return found is not None and found.powers is input and lowering.online.in_rows(found)
 
 
 RULES["div"] = _div
