@@ -4,7 +4,8 @@ In: a kernel's LLVM code, and the number that says how long its rows are.
 Out: the same kernel in two modules, and one function that looks at the number:
 
     k(..., s1):  s1 in 2 ... 8    -> k_2 ... k_8    s1 is a constant
-                 s1 in 16 ... 63  -> k_short        loops take one vector a turn, not several
+                 s1 in 9 ... 15   -> k_to15         loops take one vector a turn, of 128 bits
+                 s1 in 16 ... 63  -> k_to63         of 256 bits
                  all others       -> k_any
 
 A row that is no longer than a vector is over before a loop for any length has begun. Where LLVM
@@ -28,28 +29,21 @@ from ..shapes import Expr
 from .ranges import BEGIN, END, bound, end_of_all
 
 KNOWN = range(2, 9)  # lengths that are constants in a form of their own
-SHORT = range(16, 64)  # lengths for which loops take one vector a turn
-LANES = 8  # elements of it
+BITS = {range(9, 16): 128, range(16, 64): 256}  # of the vectors in loops for these lengths
 
 CHOOSE = """
 define i32 @"{name}"({parameters}) {{
-  switch i64 {length}, label %other [{cases}]
-other:
-  %far = sub i64 {length}, {first}
-  %short = icmp ult i64 %far, {count}
-  br i1 %short, label %rows.short, label %rows.any
+  switch i64 {length}, label %rows.any [{cases}]
 {calls}}}
 """
 CALL = """rows.{form}:
   %done.{form} = call i32 @"{name}_{form}"({arguments})
   ret i32 %done.{form}
 """
-# What LLVM is told of the loops of a form.
-HINTS = """
-!{wide} = !{{!"llvm.loop.vectorize.width", i32 {lanes}}}
-!{single} = !{{!"llvm.loop.interleave.count", i32 1}}
-"""
-LOOP = "!{loop} = distinct !{{!{loop}, !{wide}, !{single}}}\n"
+# What LLVM is told of loops: one vector a turn. (Told of a width, it complains to the user where it
+# makes no vectors.)
+SINGLE = '!{single} = !{{!"llvm.loop.interleave.count", i32 1}}\n'
+LOOP = "!{loop} = distinct !{{!{loop}, !{single}}}\n"
 DECLARE = 'declare i32 @"{name}_{form}"({types})\n'
 
 
@@ -100,15 +94,15 @@ def with_choice(text: str, name: str, length: str) -> str:
     parameters = head[head.index("(") + 1 : head.rindex(")")]
     given = [p.split() for p in parameters.split(", ")]
     argument = _argument(head, length)
-    forms = [*map(str, KNOWN), "short", "any"]
+    forms = {str(n): [n] for n in KNOWN} | {f"to{of[-1]}": list(of) for of in BITS} | {"any": []}
     arguments = ", ".join(f"{p[0]} {p[-1]}" for p in given)
     choice = CHOOSE.format(
-        name=name, parameters=parameters, length=argument, first=SHORT.start, count=len(SHORT),
-        cases=" ".join(f"i64 {n}, label %rows.{n}" for n in KNOWN),
+        name=name, parameters=parameters, length=argument,
+        cases=" ".join(f"i64 {n}, label %rows.{f}" for f, of in forms.items() for n in of),
         calls="".join(CALL.format(form=f, name=name, arguments=arguments) for f in forms),
     )
     types = ", ".join(p[0] for p in given)
-    declared = "".join(DECLARE.format(name=name, form=f, types=types) for f in forms[:-1])
+    declared = "".join(DECLARE.format(name=name, form=f, types=types) for f in forms if f != "any")
     return whole.replace(head + body, _form(head, name, "any") + body + choice + declared)
 
 
@@ -116,29 +110,30 @@ def short_forms(text: str, name: str, length: str) -> str:
     """The module with the forms for short rows."""
     whole, head, body = _cut(text, name)
     argument = _argument(head, length)
-    limits = f"i64 range(i64 {SHORT.start}, {SHORT.stop}) {argument}"
-    hinted, hints = _hinted(body, len(re.findall(r"^!\d+ = ", text, re.M)))
-    forms = _form(head, name, "short").replace(f"i64 {argument}", limits) + hinted
+    forms, hints = "", [SINGLE.format(single=len(re.findall(r"^!\d+ = ", text, re.M)))]
+    for of, bits in BITS.items():
+        limits = f"i64 range(i64 {of.start}, {of.stop}) {argument}"
+        start = _form(head, name, f"to{of[-1]}", f' "prefer-vector-width"="{bits}"')
+        forms += start.replace(f"i64 {argument}", limits) + _hinted(body, hints)
     for n in KNOWN:
         known = re.sub(rf"{re.escape(argument)}(?![\w.])", str(n), body)
         forms += _form(head, name, str(n)) + known
-    return whole.replace(head + body, forms) + hints
+    return whole.replace(head + body, forms) + "".join(hints)
 
 
-def _hinted(body: str, count: int) -> tuple[str, str]:
-    """A function whose innermost loops take `LANES` elements a turn: a block that ends with a jump
-    to itself is one. And the hints, numbered behind so many others."""
-    wide, single = count, count + 1
-    hints = HINTS.format(wide=wide, single=single, lanes=LANES)
+def _hinted(body: str, hints: list[str]) -> str:
+    """A function whose innermost loops take one vector a turn: a block that ends with a jump to
+    itself is one. What LLVM is told is added to the hints, the first of which is about all."""
+    single = int(re.findall(r"\d+", hints[0])[0])
     lines, block = body.splitlines(), ""
     for k, line in enumerate(lines):
         if label := re.match(r'("?[\w.$-]+"?):', line):
             block = label[1]
         elif block and re.match(rf"  br i1 .*label %{re.escape(block)}(,|$)", line):
-            count += 1
-            lines[k] += f", !llvm.loop !{count + 1}"
-            hints += LOOP.format(loop=count + 1, wide=wide, single=single)
-    return "\n".join(lines) + "\n", hints
+            loop = single + len(hints)
+            lines[k] += f", !llvm.loop !{loop}"
+            hints.append(LOOP.format(loop=loop, single=single))
+    return "\n".join(lines) + "\n"
 
 
 def _cut(text: str, name: str) -> tuple[str, str, str]:
@@ -156,7 +151,7 @@ def _argument(head: str, length: str) -> str:
     return found[0]
 
 
-def _form(head: str, name: str, form: str) -> str:
-    """The head of a form. The choice calls it, and is not to contain it."""
+def _form(head: str, name: str, form: str, more: str = "") -> str:
+    """The head of a form, with `more` attributes. The choice calls it, and is not to contain it."""
     renamed = re.sub(rf'@"?{re.escape(name)}"?\(', f'@"{name}_{form}"(', head)
-    return renamed.replace(" {\n", " noinline {\n")
+    return renamed.replace(" {\n", f" noinline{more} {{\n")

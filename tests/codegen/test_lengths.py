@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import re
 import warnings
 
@@ -11,7 +12,6 @@ import pytest
 
 import labcore as torch
 from labcore import trace
-from labcore.codegen import lengths
 from labcore.codegen.build import compile_source, compiled_kernels, rows_of_any_length
 from labcore.codegen.lengths import KNOWN
 from labcore.codegen.numba_ir import lower, wrapping_integers
@@ -63,6 +63,9 @@ CHECKED = """\
             total = radd(total, float64(x[s1*i0 + i1]))
         o[i0] = float32(total)
 """
+on_x86 = pytest.mark.skipif(
+    platform.machine().lower() not in ("x86_64", "amd64"), reason="the width of its vectors"
+)
 WITH_FORMS = {"a sum": SUM, "two passes": TOP, "in blocks": BLOCKS, "turned": TURNED,
               "the length counts": COUNTED}
 
@@ -147,20 +150,41 @@ def functions_of(length: str) -> dict[str, str]:
     return {f.name.removeprefix(lowered.symbol): str(f).partition("{\n")[2] for f in made}
 
 
+def most_sums(text: str) -> int:
+    """How many vectors a turn of a loop hands on, at most."""
+    blocks = re.split(r"^(?=\S+:)", text, flags=re.M)
+    turns = [block for block in blocks if re.search(r"^\S*vector\.body", block)]
+    return max(len(re.findall(r"phi <\d+ x double>", block)) for block in turns)
+
+
+@on_x86
 def test_the_forms_are_what_they_are_said_to_be():
     forms = functions_of("s1")
     known = [f"_{n}" for n in KNOWN]
-    assert set(forms) == {"", *known, "_short", "_any"}
+    assert set(forms) == {"", *known, "_to15", "_to63", "_any"}
     assert set(functions_of("")) == {""}
-    # What turns of a loop hand on: nothing where the row is written out, for its length is a
-    # constant; one sum of eight lanes in the short form, several in the other one.
-    sums = {name: re.findall(r"phi <(\d+) x double>", text) for name, text in forms.items()}
-    for name in known:
+    for name in known:  # the row is written out, for its length is a constant: no sum is handed on
         assert "%arg.s1" not in forms[name]
         assert not re.search(r"phi (<\d+ x )?double", forms[name])
-    assert set(sums["_short"]) == {str(lengths.LANES)} and len(sums["_any"]) > 1
-    asked = re.findall(r"i64 (\d+), label", forms[""])
-    assert asked == [str(n) for n in KNOWN]
+    # A turn adds to one vector in the short forms, to several in the other one.
+    assert most_sums(forms["_any"]) > 1
+    for name, bits in (("_to15", 128), ("_to63", 256)):
+        assert most_sums(forms[name]) <= 1
+        lanes = {int(n) for n in re.findall(r"fadd reassoc <(\d+) x double>", forms[name])}
+        assert 64 < 64 * max(lanes) <= bits
+    asked = dict(re.findall(r"i64 (\d+), label %rows\.(\w+)", forms[""]))
+    right = {n: str(n) for n in KNOWN} | {n: "to15" if n < 16 else "to63" for n in range(9, 64)}
+    assert asked == {str(n): form for n, form in right.items()}
+
+
+@pytest.mark.parametrize("value", ["total", "sin(x[s1*i0 + i1])", "float64(1.0) // total"])
+def test_nothing_is_said_of_loops_that_are_no_vectors(value, capfd):
+    """Of hints that LLVM could not follow it would tell the user."""
+    line = f"            o[s1*i0 + i1] = float32({value})\n"
+    text = HEAD + SUM.replace("        o[i0]", line + "        o[i0]")
+    assert rows_of_any_length(text) == [("k", "s1")]
+    compile_source(text, "<lengths>")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("dynamic", [False, True])
@@ -173,8 +197,8 @@ def test_a_program_at_sizes_that_it_was_not_compiled_for(dynamic):
             right = powers / powers.sum(1, keepdims=True)
             np.testing.assert_allclose(compiled(x).numpy(), right, rtol=3e-6, atol=1e-7)
     found = story.of(trace.RowForms)
-    said = ("s1", [2, 3, 4, 5, 6, 7, 8], [16, 63])
-    assert [(e.length, e.known, e.short) for e in found] == [said] * dynamic
+    said = ("s1", [2, 3, 4, 5, 6, 7, 8], ["9 to 15", "16 to 63"])
+    assert [(e.length, e.known, e.loops) for e in found] == [said] * dynamic
     told = " ".join(story.text("short_rows").split())
-    line = "rows of s1: 2 to 8 are constants, 16 to 63 have loops of their own"
+    line = "rows of s1: 2 to 8 are constants, 9 to 15, 16 to 63 have loops of their own"
     assert (line in told) == dynamic
