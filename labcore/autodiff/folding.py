@@ -16,6 +16,7 @@ from ..graph import Graph, Node, map_nodes
 from ..ops import OPS
 from ..ops.dispatch import interpreting
 from ..ops.parts import OnMetas
+from ..ops.promote import result_type
 from ..ops.sharing import meta_of
 from ..ops.tracer import Tracer
 from ..shapes import SymNumber
@@ -116,10 +117,14 @@ def _with_numbers(node: Node, uniform: dict[Node, Any]) -> Node:
 
 
 def _is_same(node: Node, args: list[Any]) -> bool:
-    """Would the call on these arguments have the same layout and type?"""
+    """Would the call on these arguments have the same layout and type, and compute in that type? A
+    comparison gives bools, whatever type it compares in."""
+    given, before = map_nodes((args, list(node.args)), meta_of)
     try:
         with interpreting(OnMetas()):
-            meta = node.target.meta(*map_nodes(args, meta_of), **map_nodes(node.kwargs, meta_of))
+            meta = node.target.meta(*given, **map_nodes(node.kwargs, meta_of))
     except (RuntimeError, TypeError, ValueError):
         return False
-    return same_layout(meta, node.meta)
+    first = 1 if node.target.name == "where" else 0  # behind the condition
+    one_type = result_type(*given[first:first + 2]) is result_type(*before[first:first + 2])
+    return one_type and same_layout(meta, node.meta)

@@ -17,6 +17,7 @@ import numpy as np
 from .. import dtypes
 from ..graph import Graph
 from ..ops.op import Table
+from ..ops.promote import result_type
 from .patterns import Constant, Pattern, drawn, replace_patterns
 
 ops = Table()
@@ -40,6 +41,12 @@ def _power_of_two(x: Any, c: Any) -> bool:
         return False
     part, exponent = math.frexp(c)
     return abs(part) == 0.5 and abs(exponent) < 120
+
+
+def _negates_alike(x: Any, y: Any) -> bool:
+    """Is -y the same in the type of x and y together? The smallest integer has a negative only in
+    a wider type."""
+    return y.meta.dtype.is_floating_point or result_type(x.meta, y.meta) is y.meta.dtype
 
 
 def _lossless(x: Any, wide: dtypes.dtype, **_: Any) -> bool:
@@ -115,9 +122,9 @@ PATTERNS = (
             "what repeats can repeat at once"),
     # ---- the same, cheaper ----
     Pattern("add_negated", lambda x, y: ops.add(x, ops.neg(y)), lambda x, y: ops.sub(x, y),
-            "x - y is defined as x + -y"),
+            "x - y is defined as x + -y", when=_negates_alike),
     Pattern("subtract_negated", lambda x, y: ops.sub(x, ops.neg(y)), lambda x, y: ops.add(x, y),
-            "x - -y is x + y, rounded alike"),
+            "x - -y is x + y, rounded alike", when=_negates_alike),
     Pattern("square", lambda x: ops.pow(x, 2), lambda x: ops.mul(x, x),
             "eager mode multiplies, too"),
     Pattern("cube", lambda x: ops.pow(x, 3), lambda x: ops.mul(ops.mul(x, x), x),

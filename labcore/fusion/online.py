@@ -24,7 +24,7 @@ from ..ops import OPS, Op
 from ..ops.sharing import meta_of as meta_of_node
 from ..shapes import surely_equal
 from . import moments as moments  # its rule for sums comes first
-from .ir import ops
+from .ir import Loops, ops
 from .lowering_rules import RULES, reduce
 from .matching import FLOATS, bound, calls, folded, folded_alike
 from .primitives import SUMEXP
@@ -108,12 +108,14 @@ class Online:
 
     def spared(self, powers: GraphNode) -> int:
         """How many sums do not read these powers, but the values themselves."""
-        return sum(found.powers is powers and self.in_rows(found) for found in self.sums.values())
+        sums = [self.sums[user] for user in powers.users if user in self.sums]
+        return sum(map(self.in_rows, sums))
 
     def in_rows(self, found: PowerSum) -> bool:
         """Are the reduced axes the last ones in memory?"""
         made = self.lowering.values[found.largest].buffer.name
-        (loops,) = [loops for loops in self.lowering.program.loops if loops.out.name == made]
+        loops = next(s for s in reversed(self.lowering.program.steps) if s.out.name == made)
+        assert isinstance(loops, Loops)
         return loops.kept == tuple(range(len(loops.kept)))
 
     def in_one_pass(self, node: GraphNode, meta: TensorMeta) -> Value | None:

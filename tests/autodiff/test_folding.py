@@ -70,6 +70,22 @@ def test_what_is_no_constant_or_does_more_stays(function):
     assert lines(fold_constants(graph)) == lines(graph)
 
 
+WIDE, LARGE = torch.ones(2, dtype=torch.float64), torch.ones(2, dtype=torch.int64)
+
+
+@pytest.mark.parametrize(("compare", "x"), [
+    (lambda x: x == torch.full_like(WIDE, 16777216.0), torch.tensor([16777217, 3])),
+    (lambda x: x == torch.full((), 16777216.0, dtype=torch.float64), torch.tensor([16777217])),
+    (lambda x: x == torch.full_like(WIDE, 0.1), torch.tensor([0.1, 3.0])),
+    (lambda x: x < torch.full_like(LARGE, 2**40), torch.tensor([5, 3], dtype=torch.int32)),
+    (lambda x: x == torch.full_like(LARGE, 2), torch.tensor([True, False])),
+])
+def test_comparisons_are_made_in_the_type_that_the_tensors_have_together(compare, x):
+    """It is not seen in the result; a number would have taken the type of the other."""
+    found = torch.compile(compare, backend="aot_eager")(x)
+    assert found.tolist() == compare(x).tolist()
+
+
 def test_draws_are_kept_also_where_only_their_shape_counts():
     graph = graph_of(lambda x: ops.add(x, ops.zeros_like(ops.exp(ops.rand_like(x)))), floats(3))
     assert lines(fold_constants(graph)) == lines(graph)

@@ -144,6 +144,20 @@ def test_what_would_change_a_bit_stays(function):
     assert lines(simplify(graph)) == lines(graph)
 
 
+@pytest.mark.parametrize("wide", [dtypes.int64, dtypes.float32])
+@pytest.mark.parametrize("function", [
+    lambda x, y: ops.add(x, ops.neg(y)),
+    lambda x, y: ops.sub(x, ops.neg(y)),
+])
+def test_the_smallest_integer_has_its_negative_in_a_wider_type_alone(function, wide):
+    """-(-2**31) is -2**31 in 32 bits."""
+    few, many = (TensorMeta.contiguous((3,), dtype) for dtype in (dtypes.int32, wide))
+    graph = graph_of(function, many, few)
+    assert lines(simplify(graph)) == lines(graph)
+    assert len(simplify(graph_of(function, few, few)).calls) == 1
+    assert len(simplify(graph_of(function, few, floats(3))).calls) == 1
+
+
 def test_a_type_that_changes_stays():
     graph = graph_of(lambda x: ops.neg(ops.mul(x, 1.0)), TensorMeta.contiguous((3,), dtypes.int64))
     assert len(simplify(graph).calls) == 2

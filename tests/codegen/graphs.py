@@ -80,9 +80,9 @@ class PythonProgram(Program):
     def kernel(self, function: Callable) -> Callable:
         plain = self.functions[function.__name__]
 
-        def launch(*arrays: np.ndarray) -> None:
+        def launch(*given: np.ndarray | int) -> None:
             with np.errstate(all="ignore"):
-                plain(*map(pointer, arrays))
+                plain(*[pointer(a) if isinstance(a, np.ndarray) else a for a in given])
 
         return launch
 

@@ -24,9 +24,11 @@ from labcore.fusion import (
     lower,
     schedule,
 )
+from labcore.fusion.ir import Expr
 from labcore.fusion.verify import verify_program
 from labcore.graph import GraphModule
 from labcore.measure.memory import peak_bytes
+from labcore.shapes import Values
 from labcore.tensor import Tensor, from_numpy
 from tests.codegen.graphs import as_python
 
@@ -193,6 +195,7 @@ class Checking:
         options = FusionOptions(online=bool(self.rng.integers(2)))
         program = verify_program(lower(gm.graph, bool(self.rng.integers(2)), options))
         plan = schedule(program, priority=lambda *_: self.rng.random(), options=options)
+        names = plan.program.numbers
         with mock.patch.object(cpu, "BLOCK", int(self.rng.integers(1, 6))):  # of short rows
             kernels = [print_kernel(nest, k) for k, nest in enumerate(plan.nests)]
         python = as_python(print_program(plan, kernels, phase, check_inputs=True))
@@ -202,15 +205,18 @@ class Checking:
         def call(args: list[Any]) -> tuple:
             inputs = list(args)
             args.clear()
+            numbers = Values(zip(names, inputs))
             counted, ran = count_by_running(plan, inputs, gm.attrs)
             static = ledger(plan)
             for table in TABLES:
-                found = [{b: int(n) for b, n in getattr(side, table).items() if int(n)}
-                         for side in (counted, static)]
+                found = [{b: t for b, n in getattr(side, table).items()
+                          if (t := Expr.of(n).value(numbers))} for side in (counted, static)]
                 assert found[0] == found[1], table
-            text = sum(count_in_source(kernel.source).executed for kernel in kernels)
-            assert text == int(static.executed)
-            assert peak_bytes(python, list(inputs)) == memory_plan(plan, kernels).peak({})
+            text = sum(count_in_source(kernel.source, {
+                p.name: numbers[p.storage] for p in kernel.parameters if p.number
+            }).executed for kernel in kernels)
+            assert text == static.executed.value(numbers)
+            assert peak_bytes(python, list(inputs)) == memory_plan(plan, kernels).peak(numbers)
             outputs = machine(list(inputs))
             assert_same(arrays(python(list(inputs))), ran.outputs)
             assert_same(arrays(outputs), ran.outputs)
@@ -223,8 +229,9 @@ def arrays(values: Sequence[Any]) -> list[Any]:
     return [v.array if isinstance(v, Tensor) else v for v in values]
 
 
-def check(seed: int, machine: bool) -> Checking:
-    """One program, eager and compiled: results, layouts, and what became of the inputs.
+def check(seed: int, machine: bool, dynamic: bool = False) -> Checking:
+    """One program, eager and compiled: results, layouts, and what became of the inputs; `dynamic`:
+    with sizes that are symbols.
 
     One that eager mode refuses (it writes where it reads) says nothing.
     """
@@ -238,7 +245,10 @@ def check(seed: int, machine: bool) -> Checking:
             want = function(*plain)
         except RuntimeError:
             return checking
-        found = torch.compile(function, backend=checking.backend, fullgraph=True)(*own)
+        compiled = torch.compile(
+            function, backend=checking.backend, fullgraph=True, dynamic=dynamic)
+        found = compiled(*own)
     assert_same(arrays(found), arrays(want))
+    assert [t.stride() for t in found] == [t.stride() for t in want]
     assert_same(arrays(own), arrays(plain))
     return checking

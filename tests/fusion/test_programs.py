@@ -27,6 +27,13 @@ def test_interpreter_and_text_are_eager_mode(seed):
 @pytest.mark.fuzz
 @settings(max_examples=FEW)
 @given(SEEDS)
+def test_they_are_with_sizes_that_are_symbols(seed):
+    check(seed, machine=False, dynamic=True)
+
+
+@pytest.mark.fuzz
+@settings(max_examples=FEW)
+@given(SEEDS)
 def test_machine_code_is_eager_mode(seed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CACHE", "0")
