@@ -26,8 +26,9 @@ from labcore.fusion.history import history
 from labcore.fusion.ir import Loops
 from labcore.fusion.ledger import Ledger, ledger
 from labcore.fusion.options import DEFAULT
+from labcore.fusion.pair import Verdict
 from labcore.fusion.report import planned
-from labcore.fusion.verdicts import RULES, Verdict
+from labcore.fusion.verdicts import RULES
 from labcore.fusion.why import Court
 from labcore.graph import Node
 from labcore.shapes import Values, hint

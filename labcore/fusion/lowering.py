@@ -28,9 +28,9 @@ from .lowering_indexed import READ_AT_PLACES
 from .lowering_pointwise import POINTWISE, NoLoops, Rule
 from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
 from .options import DEFAULT, FusionOptions
+from .pair import Verdict
 from .program import Extern, Operand, Program
 from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, probe, through
-from .verdicts import Verdict
 
 
 def lower(

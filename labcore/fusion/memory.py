@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 from .deps import SIZE_HINT, Group, Node
 from .ir import Buffer, Expr, Loops
 from .nest import Nest, pass_numbers
+from .pair import Users
 from .program import Extern
-from .verdicts import Users
 
 if TYPE_CHECKING:
     from .scheduler import Schedule

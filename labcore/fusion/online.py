@@ -27,9 +27,9 @@ from . import moments as moments  # its rule for sums comes first
 from .ir import Loops, ops
 from .lowering_rules import RULES, reduce
 from .matching import FLOATS, bound, calls, folded, folded_alike
+from .pair import Verdict
 from .primitives import SUMEXP
 from .values import Value, meta_of
-from .verdicts import Verdict
 
 if TYPE_CHECKING:
     from .lowering import Lowering

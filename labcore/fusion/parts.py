@@ -65,10 +65,11 @@ def _end(node: Node, columns: Sizes, over_rows: Mapping[str, str]) -> str | None
     return "last" if not node.sizes and not read.isdisjoint(("fold", "last")) else None
 
 
-def stage(part: str, done: bool = False) -> int:
-    """When a part runs (or what it makes is `done`): in a row, after a batch's last, after all."""
-    if part == "colred":
-        return 1 if done else 0
-    if part == "fold":
-        return 2 if done else 0
+def runs(part: str) -> int:
+    """When a part runs: in each row (0), after the last one of a batch (1), after all (2)."""
     return {"column": 1, "last": 2}.get(part, 0)
+
+
+def complete(part: str) -> int:
+    """When what a part makes can be read."""
+    return {"colred": 1, "fold": 2}.get(part, runs(part))

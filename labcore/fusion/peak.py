@@ -17,7 +17,7 @@ from .ir import Buffer
 from .memory import reusable
 from .options import FusionOptions
 from .order import Order
-from .verdicts import Pair, Users, Verdict
+from .pair import Pair, Users, Verdict
 
 MUCH = 1 << 20  # bytes that are worth a loop of their own
 FACTOR = 32  # how many bytes held are worth one moved

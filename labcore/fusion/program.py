@@ -17,7 +17,7 @@ from ..ops import Op
 from .ir import Buffer, Expr, Loops, exprs
 
 if TYPE_CHECKING:
-    from .verdicts import Verdict
+    from .pair import Verdict
 
 
 @dataclass(frozen=True)

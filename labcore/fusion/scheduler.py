@@ -24,9 +24,10 @@ from .memory import written_over
 from .nest import Nest
 from .options import DEFAULT, FusionOptions
 from .order import Earlier, Order, in_order
+from .pair import Pair, Users, Verdict, vanishing
 from .peak import Holding
 from .program import Extern, Program
-from .verdicts import Pair, Users, Verdict, judge_pair, node_between, vanishing
+from .verdicts import judge_pair, node_between
 
 NEIGHBOURS = 8  # how many users of a buffer, on either side, a group is tried with
 Priority = Callable[[int, int], Any]

@@ -9,141 +9,17 @@ them; on CPU it joins the loops around row reductions in a later step, outer loo
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
-from operator import attrgetter
+from collections.abc import Iterator
+from dataclasses import replace
 
-from .deps import Access, Group, Node, must_precede, show_sizes, show_space, unify
+from .deps import Group, Node, must_precede, show_sizes, show_space
 from .ir import Expr, product
 from .options import DEFAULT, FusionOptions
 from .order import Order
-from .parts import BY_ROW, ENDS, stage
+from .pair import Pair, Users, Verdict
+from .parts import BY_ROW, ENDS, complete, runs
 
-Users = Mapping[str, set[Node]]
 ONE_THREAD = 32768  # elements that a second thread would not help with, even if they are dear
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """One decision about `first` and `second`; `saved` is in bytes, `refused_by` the name of the
-    rule of `RULES` that said no.
-    """
-
-    first: str
-    second: str
-    ok: bool
-    rule: str
-    detail: str = ""
-    saved: Expr = Expr()
-    flip: str = ""
-    refused_by: str = ""
-
-    def __str__(self) -> str:
-        gain = f" (saves {self.saved} bytes)" if self.saved.terms else ""
-        word = "fuse" if self.ok else "keep apart"
-        head = f"{self.first} | {self.second}: {word}, {self.rule}{gain}."
-        return " ".join(
-            filter(None, [head, self.detail, self.flip and f"It would flip if {self.flip}."])
-        )
-
-
-def vanishing(a: Group, b: Group, users: Users) -> list[Access]:
-    """The accesses that no longer happen when the two share a nest: loads of what the other makes,
-    stores of what nobody else reads, and loads that both make."""
-    both = a.reads & b.reads
-    if a.made.keys().isdisjoint(b.readers.keys()) and b.made.keys().isdisjoint(a.readers.keys()):
-        return list(both)
-    gone = [access for access in both
-            if access.buffer not in a.made and access.buffer not in b.made]
-    for x, y in ((a, b), (b, a)):
-        handed = x.made.keys() & y.readers.keys()
-        if handed:
-            gone += [access for access in y.reads if access.buffer in handed]
-            inside = {*a.nodes, *b.nodes}
-            gone += [
-                x.made[buffer].writes
-                for buffer in handed
-                if x.made[buffer].out.role == "temp" and users[buffer] <= inside
-            ]
-    return gone
-
-
-@dataclass
-class Pair:
-    """Two groups, and what they would be as one. What happens inside each was judged before."""
-
-    a: Group
-    b: Group
-    users: Users
-    options: FusionOptions = DEFAULT
-
-    def __post_init__(self) -> None:
-        extern = self.a.extern or self.b.extern
-        self.space = None if extern else unify(self.a, self.b, self.options.endings)
-
-    @cached_property
-    def nodes(self) -> list[Node]:
-        return sorted(self.a.nodes + self.b.nodes, key=attrgetter("order"))
-
-    @cached_property
-    def merged(self) -> Group:
-        assert self.space is not None, "they share no space"
-        return Group(self.nodes, *self.space)
-
-    @cached_property
-    def reads(self) -> list[tuple[Node, Node, Expr]]:
-        """(reader, producer, offset) of every load of what the other group makes."""
-        found = []
-        for x, y in ((self.a, self.b), (self.b, self.a)):
-            for buffer in x.made.keys() & y.readers.keys():
-                for reader in y.readers[buffer]:
-                    found += [(reader, x.made[buffer], at) for at in reader.loads[buffer]]
-        return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
-
-    @cached_property
-    def judged(self) -> list[tuple[Node, Node, Expr]]:
-        """`reads`, and those within a group whose reader or producer gets another part in the nest
-        of both: a reduction over a whole row may become one over all rows."""
-        parts, found = self.merged.parts, list(self.reads)
-        for group in (self.a, self.b):
-            for buffer in group.made.keys() & group.readers.keys():
-                made = group.made[buffer]
-                for reader in group.readers[buffer]:
-                    if any(parts[node] != group.parts[node] for node in (reader, made)):
-                        found += [(reader, made, at) for at in reader.loads[buffer]]
-        return sorted(found, key=lambda read: (read[0].order, read[1].order, str(read[2])))
-
-    @property
-    def common(self) -> list[str]:
-        """The buffers that both load at one index, and neither computes."""
-        both = {access.buffer for access in self.a.reads & self.b.reads}
-        made = self.a.made.keys() | self.b.made.keys()
-        return [name for name in self.a.readers if name in both and name not in made]
-
-    @cached_property
-    def gone(self) -> list[Access]:
-        return vanishing(self.a, self.b, self.users)
-
-    @property
-    def gain(self) -> Expr:
-        """Bytes no longer moved."""
-        return sum((access.nbytes for access in self.gone), Expr())
-
-    @property
-    def arrays(self) -> list[str]:
-        """The buffers that it would read or write in memory."""
-        inside, made = set(self.nodes), {**self.a.made, **self.b.made}
-        return [
-            name
-            for name in {**self.a.touched, **self.b.touched}
-            if name not in made
-            or made[name].out.role == "output"
-            or not self.users.get(name, inside) <= inside
-        ]
-
-    def no(self, rule: str, detail: str, flip: str) -> Verdict:
-        return Verdict(self.a.names, self.b.names, False, rule, detail, flip=flip)
 
 
 def judge(a: Group, b: Group, users: Users, options: FusionOptions = DEFAULT) -> Verdict:
@@ -229,8 +105,8 @@ def different_spaces(pair: Pair) -> Verdict | None:
 def unfinished_reduction(pair: Pair) -> Verdict | None:
     """What is complete after the last row is for those that run then, and for them alone."""
     parts = pair.merged.parts
-    for reader, made, _ in pair.judged:
-        if stage(parts[made], done=True) > stage(parts[reader]):
+    for reader, made, _ in pair.unsettled:
+        if complete(parts[made]) > runs(parts[reader]):
             return pair.no(
                 "reduction not finished",
                 f"{reader} needs {made}, which is complete only after the last row.",
@@ -243,7 +119,7 @@ def _ends_too_early(pair: Pair) -> Verdict | None:
     parts = pair.merged.parts
     for end in [node for node in pair.nodes if parts[node] in ENDS]:
         for node in pair.nodes:
-            if stage(parts[node]) < stage(parts[end]) and must_precede(end, node):
+            if runs(parts[node]) < runs(parts[end]) and must_precede(end, node):
                 return pair.no(
                     "reduction not finished",
                     f"{end} runs after the last row, and {node} must come after it.",
@@ -267,7 +143,7 @@ def rows_wait(pair: Pair) -> Verdict | None:
 
 def partial_row(pair: Pair) -> Verdict | None:
     parts = pair.merged.parts
-    for reader, made, _ in pair.judged:
+    for reader, made, _ in pair.unsettled:
         if parts[reader] in BY_ROW and parts[made] in ("each", "rowscan", "colscan"):
             return pair.no(
                 "row statement needs a whole row",
@@ -279,7 +155,7 @@ def partial_row(pair: Pair) -> Verdict | None:
 
 def index_mismatch(pair: Pair) -> Verdict | None:
     placed = pair.merged.placed
-    for reader, made, at in pair.judged:
+    for reader, made, at in pair.unsettled:
         (wrote,) = made.stores[made.name]
         read, wrote = placed(reader, at), placed(made, wrote)
         if read != wrote:

@@ -11,10 +11,11 @@ from dataclasses import replace
 from .deps import Group, Node, dependencies, nodes_of, users_of
 from .nest import Nest
 from .order import Order
+from .pair import Verdict
 from .peak import Holding
 from .program import Extern
 from .scheduler import Schedule
-from .verdicts import Verdict, judge, node_between
+from .verdicts import judge, node_between
 
 
 def why_not(schedule: Schedule, first: str, second: str) -> Verdict:
