@@ -1,11 +1,12 @@
 """`make bench-gpu`: kernels on this machine's card, beside PyTorch's eager mode and torch.compile.
 
-In: `--only words`, `--json file`.  Out: a table, and the figures as JSON.
+In: `--only words`, `--json file`, `--options` of the lab's compile.  Out: a table, and the figures
+as JSON.
 Inputs are random and, with the outputs, far larger than the card's cache; both sides read the same
 memory, handed over by DLPack. The lab's new memory is full of nan in the checked call, whose result
 is compared with PyTorch's in float64. Times are those of device events behind a kernel that keeps
-the card busy until the host has made the launch; the median of several. A row holds what
-`ASKED` asks: time to a copy of the same bytes, and to torch.compile's time.
+the card busy until the host has made the launch; the median of several. Of a row is asked what its
+`Row` says: time to a copy of the same bytes, and to torch.compile's time.
 """
 
 from __future__ import annotations
@@ -132,7 +133,9 @@ def listed(value: Any) -> list[Any]:
     return list(value) if isinstance(value, (tuple, list)) else [value]
 
 
-def measured(torch: Any, lab: Any, row: Row, copy: float) -> dict[str, float]:
+def measured(
+    torch: Any, lab: Any, row: Row, copy: float, options: dict[str, Any] | None = None
+) -> dict[str, float]:
     """One row; `copy` is a copy's speed in bytes (read and written) a us."""
     from ..runtime.card import SiliconCard
     from ..tensor.cuda import card
@@ -141,7 +144,7 @@ def measured(torch: Any, lab: Any, row: Row, copy: float) -> dict[str, float]:
     ours = [lab.from_dlpack(t) for t in given]
     want = listed(row.function(torch, *[t.double() for t in given]))
     nbytes = 4 * sum(t.numel() for t in (*given, *want))
-    compiled = lab.compile(lambda *tensors: row.function(lab, *tensors))
+    compiled = lab.compile(lambda *tensors: row.function(lab, *tensors), options=options)
     found_card = card()
     assert isinstance(found_card, SiliconCard)
     found_card.poison = True
@@ -212,6 +215,8 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="make bench-gpu", description=__doc__)
     parser.add_argument("--only", nargs="*", default=[], help="words of the rows to measure")
     parser.add_argument("--json", default="bench_gpu.json", help="where the figures go")
+    parser.add_argument("--options", type=json.loads, default={},
+                        help="of the lab's compile, as JSON: '{\"online\": false}'")
     options = parser.parse_args(arguments)
     import labcore as lab
 
@@ -224,7 +229,7 @@ def main(arguments: list[str] | None = None) -> None:
     console, figures = Console(width=140), dict[str, dict[str, float]]()
     copy = copy_speed(torch)
     for name in chosen(options.only):
-        figures[name] = measured(torch, lab, ROWS[name], copy)
+        figures[name] = measured(torch, lab, ROWS[name], copy, options.options)
         lab.compiler.reset()
         torch.compiler.reset()  # each row's function has the same code: it would give up compiling
         lab.cuda.empty_cache()

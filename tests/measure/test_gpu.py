@@ -48,5 +48,5 @@ def test_without_a_card(monkeypatch):
     monkeypatch.setattr(driver, "why_not", lambda: "there is none")
     monkeypatch.setattr(torch.cuda, "_silicon", None)
     with pytest.raises(SystemExit, match="bench-gpu needs a card: there is none"):
-        gpu.main([])
+        gpu.main(["--options", '{"online": false}'])
     assert gpu.chosen(["softmax", "full"])[-1] == "full sum 2^28"
