@@ -19,7 +19,7 @@ that codegen prints.
     follow      bodies watched while they run        history     a schedule, pair by pair
     moments     mean and spread, in one pass         peak        what fusing would hold in memory
     online      softmax's two sums, in one pass      matching    what nodes of a graph say
-    driver      the stage as one call
+    quotient    softmax's division, once a row       driver      the stage as one call
 """
 from .driver import fuse_graph as fuse_graph
 from .evaluations import evaluations as evaluations

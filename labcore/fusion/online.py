@@ -6,9 +6,9 @@ Out: a value that is computed of two reductions of x itself, which share a pass:
 Invariant: rows alone have this form, the reduced axes being the last ones in memory; columns go
 over their rows twice. Where the largest is infinite the result is what the graph's own steps give.
 It is chosen where a second look at the row costs more than a second power of each element: on a
-card, for rows that its registers do not hold, whose second look reads memory. A CPU's second look
-is at its cache: in blocks, which vectors need, logsumexp took 1.1 to 1.3 of the time of two passes,
-and softmax, which computes each power twice, 1.8.
+card, for rows that its registers do not hold, whose second look reads memory: an H200 took 0.6 of
+the time. A CPU's second look is at its cache: in blocks, which vectors need, logsumexp took 1.1 to
+1.3 of the time of two passes, and softmax, which computes each power twice, 1.8.
 Inductor takes one such pass for softmax where a row does not fit into one block of Triton.
 """
 from __future__ import annotations
