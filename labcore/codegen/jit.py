@@ -67,7 +67,7 @@ def compile_kernels(functions: list[FunctionType], loops: dict[str, Loops]) -> O
         externals = [
             f.name for f in module.functions if f.is_declaration and not f.name.startswith("llvm.")
         ]
-        data = _machine().emit_object(module)
+        data = numba_ir.machine().emit_object(module)
         return ObjectFile(
             data,
             [f.__name__ for f in functions],
@@ -111,15 +111,6 @@ def _link(modules: dict[str, bytes], kernels: list[Launched]) -> Any:
     return whole
 
 
-def _machine() -> Any:
-    import llvmlite.binding as binding
-
-    cpu, features = numba_ir.target()
-    return binding.Target.from_default_triple().create_target_machine(
-        cpu=cpu, features=features, opt=3, jit=True
-    )
-
-
 # ---- to be read ----------------------------------------------------------------------------------
 
 
@@ -134,7 +125,7 @@ def assembly_text(
     _intel_syntax()
     with _lock, numba_ir.wrapping_integers():
         lowered = numba_ir.lower(function, unroll, lines, vectorize)
-        return _machine().emit_assembly(binding.parse_bitcode(lowered.bitcode))
+        return numba_ir.machine().emit_assembly(binding.parse_bitcode(lowered.bitcode))
 
 
 @cache

@@ -85,7 +85,6 @@ def lower(
 
     from .kernel_math_numba import IN_KERNELS
 
-    _tell_the_processor()
     typing, target = cpu_target.typing_context, cpu_target.target_context
     typing.refresh()
     target.refresh()
@@ -201,7 +200,7 @@ def _module_class() -> type:
             options = binding.create_pipeline_tuning_options(speed_level=level)
             options.loop_vectorization, options.loop_unrolling = vectorize, unroll
             options.slp_vectorization = False
-            passes = binding.create_pass_builder(self._codegen._tm, options)
+            passes = binding.create_pass_builder(machine(), options)
             passes.getModulePassManager().run(module, passes)
             module.verify()
             return module.as_bitcode()
@@ -225,13 +224,15 @@ def wrapping_integers() -> Iterator[None]:
         numbers._int_arith_flags = promise
 
 
-@cache
-def _tell_the_processor() -> None:
-    """numba is to use the processor's full vectors."""
-    import numba
+def machine() -> Any:
+    """What LLVM makes code for. Not numba's own, which was made when something was first compiled
+    with numba in this process, and may have narrower vectors."""
+    import llvmlite.binding as binding
 
-    config: Any = numba.core.config
-    config.CPU_NAME, config.CPU_FEATURES = target()
+    cpu, features = target()
+    return binding.Target.from_default_triple().create_target_machine(
+        cpu=cpu, features=features, opt=3, jit=True
+    )
 
 
 def target() -> tuple[str, str]:

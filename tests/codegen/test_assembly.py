@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import subprocess
+import sys
 
 import pytest
 
@@ -174,6 +177,30 @@ def test_without_vectors_one_element_a_turn():
     assert (loop.turn, loop.lanes, loop.bits) == (1, 1, 0)
     assert len(loop.instructions) < 12
     assert assembly_of(source).bodies[0].lanes > 1  # LLVM makes vectors again
+
+
+WIDE = {
+    "NUMBA_CPU_NAME": "emeraldrapids",
+    "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma,+avx512f,+avx512vl,+avx512dq,+avx512bw",
+}
+
+
+@on_x86
+def test_processors_with_512_bits_use_them():
+    """Whatever numba has compiled in this process, and for what vectors."""
+    text = (
+        "import numba; numba.njit(lambda x: x + 1)(1.0)\n"
+        "from labcore.codegen.assembly import assembly_of\n"
+        f"print(assembly_of({KERNEL!r}).bodies[0].bits)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", text],
+        env={**os.environ, **WIDE},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == "512"
 
 
 @on_x86
