@@ -32,7 +32,7 @@ from .build import (
     show_without_file,
 )
 from .cpu import Kernel as Printed, print_kernel as print_kernel
-from .lengths import BITS, KNOWN
+from .lengths import KNOWN, SHORT
 from .plain import print_plain as print_plain
 from .program import Program, handing_over
 from .ranges import STRIP
@@ -162,9 +162,8 @@ def _report(
         trace.emit(trace.LoopShared(made.name, **vars(made.sharing)))
     for name, length, when in rows_in_strips(call.source):
         trace.emit(trace.ShortRows(name, length, STRIP, when))
-    loops = [f"{lengths[0]} to {lengths[-1]}" for lengths in BITS]
     for name, length in rows_of_any_length(call.source):
-        trace.emit(trace.RowForms(name, length, list(KNOWN), loops))
+        trace.emit(trace.RowForms(name, length, list(KNOWN), [SHORT[0], SHORT[-1]]))
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
         effort = built.effort

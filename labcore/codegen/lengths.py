@@ -4,8 +4,7 @@ In: a kernel's LLVM code, and the number that says how long its rows are.
 Out: the same kernel in two modules, and one function that looks at the number:
 
     k(..., s1):  s1 in 2 ... 8    -> k_2 ... k_8    s1 is a constant
-                 s1 in 9 ... 15   -> k_to15         loops take one vector a turn, of 128 bits
-                 s1 in 16 ... 63  -> k_to63         of 256 bits
+                 s1 in 16 ... 63  -> k_short        loops take 8 elements a turn, not 32
                  all others       -> k_any
 
 A row that is no longer than a vector is over before a loop for any length has begun. Where LLVM
@@ -29,7 +28,8 @@ from ..shapes import Expr
 from .ranges import BEGIN, END, bound, end_of_all
 
 KNOWN = range(2, 9)  # lengths that are constants in a form of their own
-BITS = {range(9, 16): 128, range(16, 64): 256}  # of the vectors in loops for these lengths
+SHORT = range(16, 64)  # lengths for which loops take no more than `BITS` a turn, 8 elements
+BITS = 256  # of a vector of float32; of two of float64
 
 CHOOSE = """
 define i32 @"{name}"({parameters}) {{
@@ -40,10 +40,12 @@ CALL = """rows.{form}:
   %done.{form} = call i32 @"{name}_{form}"({arguments})
   ret i32 %done.{form}
 """
-# What LLVM is told of loops: one vector a turn. (Told of a width, it complains to the user where it
-# makes no vectors.)
-SINGLE = '!{single} = !{{!"llvm.loop.interleave.count", i32 1}}\n'
-LOOP = "!{loop} = distinct !{{!{loop}, !{single}}}\n"
+# What LLVM is told of a loop: how many vectors a turn. (Told how long those are, it would complain
+# to the user where it makes none.)
+LOOP = """
+!{loop} = distinct !{{!{loop}, !{vectors}}}
+!{vectors} = !{{!"llvm.loop.interleave.count", i32 {count}}}
+"""
 DECLARE = 'declare i32 @"{name}_{form}"({types})\n'
 
 
@@ -94,7 +96,7 @@ def with_choice(text: str, name: str, length: str) -> str:
     parameters = head[head.index("(") + 1 : head.rindex(")")]
     given = [p.split() for p in parameters.split(", ")]
     argument = _argument(head, length)
-    forms = {str(n): [n] for n in KNOWN} | {f"to{of[-1]}": list(of) for of in BITS} | {"any": []}
+    forms = {str(n): [n] for n in KNOWN} | {"short": list(SHORT), "any": []}
     arguments = ", ".join(f"{p[0]} {p[-1]}" for p in given)
     choice = CHOOSE.format(
         name=name, parameters=parameters, length=argument,
@@ -110,30 +112,29 @@ def short_forms(text: str, name: str, length: str) -> str:
     """The module with the forms for short rows."""
     whole, head, body = _cut(text, name)
     argument = _argument(head, length)
-    forms, hints = "", [SINGLE.format(single=len(re.findall(r"^!\d+ = ", text, re.M)))]
-    for of, bits in BITS.items():
-        limits = f"i64 range(i64 {of.start}, {of.stop}) {argument}"
-        start = _form(head, name, f"to{of[-1]}", f' "prefer-vector-width"="{bits}"')
-        forms += start.replace(f"i64 {argument}", limits) + _hinted(body, hints)
+    limits = f"i64 range(i64 {SHORT.start}, {SHORT.stop}) {argument}"
+    hinted, hints = _hinted(body, len(re.findall(r"^!\d+ = ", text, re.M)))
+    short = _form(head, name, "short", f' "prefer-vector-width"="{BITS}"')
+    forms = short.replace(f"i64 {argument}", limits) + hinted
     for n in KNOWN:
         known = re.sub(rf"{re.escape(argument)}(?![\w.])", str(n), body)
         forms += _form(head, name, str(n)) + known
-    return whole.replace(head + body, forms) + "".join(hints)
+    return whole.replace(head + body, forms) + hints
 
 
-def _hinted(body: str, hints: list[str]) -> str:
-    """A function whose innermost loops take one vector a turn: a block that ends with a jump to
-    itself is one. What LLVM is told is added to the hints, the first of which is about all."""
-    single = int(re.findall(r"\d+", hints[0])[0])
-    lines, block = body.splitlines(), ""
-    for k, line in enumerate(lines):
-        if label := re.match(r'("?[\w.$-]+"?):', line):
-            block = label[1]
-        elif block and re.match(rf"  br i1 .*label %{re.escape(block)}(,|$)", line):
-            loop = single + len(hints)
-            lines[k] += f", !llvm.loop !{loop}"
-            hints.append(LOOP.format(loop=loop, single=single))
-    return "\n".join(lines) + "\n"
+def _hinted(body: str, count: int) -> tuple[str, str]:
+    """A function whose innermost loops take as many vectors a turn as hold 8 elements: a block that
+    ends with a jump to itself is one. And what LLVM is told, numbered from `count` on."""
+    blocks, hints = re.split(r"^(?=\S+:)", body, flags=re.M), ""
+    for k, block in enumerate(blocks):
+        label = re.escape(block.partition(":")[0])
+        loop = re.search(rf"^  br i1 .*label %{label}(?=,|$)[^\n]*$", block, re.M)
+        if loop:
+            blocks[k] = block.replace(loop[0], f"{loop[0]}, !llvm.loop !{count}")
+            vectors = 2 if "double" in block else 1
+            hints += LOOP.format(loop=count, vectors=count + 1, count=vectors)
+            count += 2
+    return "".join(blocks), hints
 
 
 def _cut(text: str, name: str) -> tuple[str, str, str]:

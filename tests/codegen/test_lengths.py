@@ -150,30 +150,26 @@ def functions_of(length: str) -> dict[str, str]:
     return {f.name.removeprefix(lowered.symbol): str(f).partition("{\n")[2] for f in made}
 
 
-def most_sums(text: str) -> int:
-    """How many vectors a turn of a loop hands on, at most."""
+def added_a_turn(text: str) -> int:
+    """How many numbers a turn of a loop adds, at most."""
     blocks = re.split(r"^(?=\S+:)", text, flags=re.M)
-    turns = [block for block in blocks if re.search(r"^\S*vector\.body", block)]
-    return max(len(re.findall(r"phi <\d+ x double>", block)) for block in turns)
+    turns = [block for block in blocks if re.match(r"vector\.body", block)]
+    adds = [re.findall(r"fadd reassoc <(\d+) x double>", block) for block in turns]
+    return max(sum(map(int, lanes)) for lanes in adds)
 
 
 @on_x86
 def test_the_forms_are_what_they_are_said_to_be():
     forms = functions_of("s1")
     known = [f"_{n}" for n in KNOWN]
-    assert set(forms) == {"", *known, "_to15", "_to63", "_any"}
+    assert set(forms) == {"", *known, "_short", "_any"}
     assert set(functions_of("")) == {""}
     for name in known:  # the row is written out, for its length is a constant: no sum is handed on
         assert "%arg.s1" not in forms[name]
         assert not re.search(r"phi (<\d+ x )?double", forms[name])
-    # A turn adds to one vector in the short forms, to several in the other one.
-    assert most_sums(forms["_any"]) > 1
-    for name, bits in (("_to15", 128), ("_to63", 256)):
-        assert most_sums(forms[name]) <= 1
-        lanes = {int(n) for n in re.findall(r"fadd reassoc <(\d+) x double>", forms[name])}
-        assert 64 < 64 * max(lanes) <= bits
+    assert added_a_turn(forms["_short"]) == 8 < added_a_turn(forms["_any"])
     asked = dict(re.findall(r"i64 (\d+), label %rows\.(\w+)", forms[""]))
-    right = {n: str(n) for n in KNOWN} | {n: "to15" if n < 16 else "to63" for n in range(9, 64)}
+    right = {n: str(n) for n in KNOWN} | dict.fromkeys(range(16, 64), "short")
     assert asked == {str(n): form for n, form in right.items()}
 
 
@@ -197,8 +193,8 @@ def test_a_program_at_sizes_that_it_was_not_compiled_for(dynamic):
             right = powers / powers.sum(1, keepdims=True)
             np.testing.assert_allclose(compiled(x).numpy(), right, rtol=3e-6, atol=1e-7)
     found = story.of(trace.RowForms)
-    said = ("s1", [2, 3, 4, 5, 6, 7, 8], ["9 to 15", "16 to 63"])
-    assert [(e.length, e.known, e.loops) for e in found] == [said] * dynamic
+    said = ("s1", [2, 3, 4, 5, 6, 7, 8], [16, 63])
+    assert [(e.length, e.known, e.short) for e in found] == [said] * dynamic
     told = " ".join(story.text("short_rows").split())
-    line = "rows of s1: 2 to 8 are constants, 9 to 15, 16 to 63 have loops of their own"
+    line = "rows of s1: 2 to 8 are constants, 16 to 63 have loops of their own"
     assert (line in told) == dynamic
