@@ -29,6 +29,12 @@ def one_break(x: Any, y: Any) -> Any:
     return a * x
 
 
+def without_break(x: Any, y: Any) -> Any:
+    """The same operators as `one_break`."""
+    a = x + y
+    return a * x
+
+
 def empty(x: Any, y: Any) -> Any:
     return x
 

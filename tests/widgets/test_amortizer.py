@@ -52,7 +52,8 @@ def test_measured_totals_are_kept_by_the_split() -> None:
     assert one["fused_compute"] + one["launch"] == pytest.approx(two["compiled"])
     assert min(one["compute"], one["fused_compute"]) >= 0
     assert two["compiling"] == three["each"] > 100 * two["compiled"] == 100 * three["static_step"]
-    assert three["dynamic"] > 0 and four["crossing"] > 0
+    assert three["dynamic"] > 0
+    assert 2e-7 < four["crossing"] < 1e-3  # a difference that noise does not reach
 
 
 def test_breaks_are_counted() -> None:
