@@ -58,7 +58,7 @@ class FusionCourt(LabWidget):
         language: str = "en",
     ) -> None:
         __tracebackhide__ = True
-        chosen = FusionOptions(**(options or {}))
+        chosen = FusionOptions.of(options or {})
         fused = fused_graph("FusionCourt", fn, args, graph)
         self._record = CourtRecord(fused, chosen)
         name = getattr(original(fn), "__name__", type(fn).__name__)

@@ -6,7 +6,9 @@ Inductor has such limits as `torch._inductor.config`, for the process (`max_fusi
 """
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,15 @@ class FusionOptions:
                 raise ValueError(f"{name} is True or False, not {value!r}")
         if self.online is not None and type(self.online) is not bool:
             raise ValueError(f"online is True, False or None, not {self.online!r}")
+
+    @staticmethod
+    def of(given: Mapping[str, Any]) -> FusionOptions:
+        """The options that were given by name. Raises ValueError for a name that is none."""
+        known = [field.name for field in fields(FusionOptions)]
+        for name in given:
+            if name not in known:
+                raise ValueError(f"unexpected option {name!r}; known are {', '.join(known)}")
+        return FusionOptions(**given)
 
 
 DEFAULT = FusionOptions()

@@ -11,6 +11,7 @@ import {
   savedSteps,
   sizeOf,
   stateAt,
+  valueIn,
 } from "../../widgets/static/race.js";
 import { tongue } from "../../widgets/static/words.js";
 import { BLOCK, SCALE } from "./fixtures.js";
@@ -18,6 +19,17 @@ import { BLOCK, SCALE } from "./fixtures.js";
 const words = tongue("en");
 const steps = (trace, n) => trace.lanes.map((lane) => run(trace, lane, n).steps);
 const text = (line) => line.map((piece) => piece.t ?? piece).join("");
+
+test("at the end an array shows all that it was left with", () => {
+  const memory = { y: [-1, 2] };
+  const step = { buf: "y", cell: 0, kind: "write", value: -1 };
+  const at = (role, p) =>
+    [0, 1].map((i) => valueIn(stateAt([step], p), memory, { name: "y", role }, i));
+  assert.deepEqual(at("output", 0), [undefined, undefined]);
+  assert.deepEqual(at("output", 1), [-1, 2]);
+  assert.deepEqual(at("intermediate", 1), [-1, 2]);
+  assert.deepEqual(at("input", 0), [-1, 2]);
+});
 
 test("block makes 7N accesses in separate passes and 3N fused, for every N of the slider", () => {
   for (let n = 1; n <= 16; n++) {

@@ -32,6 +32,11 @@ def court(name):
     return FusionCourt(fn, *args)
 
 
+def test_an_option_that_is_none_is_told_which_there_are():
+    with pytest.raises(ValueError, match="unexpected option 'fast'; known are max_nodes, max_arra"):
+        FusionCourt(block, options={"fast": True})
+
+
 def test_the_text():
     told = repr(FusionCourt(block)).splitlines()
     assert told[0] == "FusionCourt(block: 3 loops become 1, accesses 28 become 12)"

@@ -117,7 +117,7 @@ function adopt(lanes, trace, race) {
         pass.body.filter((line) => line.reg).map((line) => [line.reg, line.dtype]),
       ),
     );
-    Object.assign(lane, { steps, initial: memory, saved, savedIn, dtypes });
+    Object.assign(lane, { steps, memory, saved, savedIn, dtypes });
   });
 }
 

@@ -6,7 +6,7 @@ import { code, counter } from "./lab.js";
 import { layoutLedger, paintLedger, short } from "./ledger.js";
 import { listing, wires } from "./loops.js";
 import { show } from "./ops.js";
-import { formula, registers, runningAt, sizeOf, stateAt, touched } from "./race.js";
+import { formula, registers, runningAt, sizeOf, stateAt, touched, valueIn } from "./race.js";
 
 const NEVER = { plain: 95, saved: 200 }; // px that the words on an array never made take
 const PILL = { height: 26, gap: 10, narrow: 62, wide: 72, between: 14 };
@@ -229,15 +229,15 @@ function paintNever(lane, finished) {
   }
 }
 
-function paintCells(lane, { now, f, marks, cells }, move) {
+function paintCells(lane, state, move) {
   const { geo } = lane;
+  const { now, f, marks } = state;
   const room = Math.floor((geo.cell - 5) / 7.3);
   for (const [key, cell] of Object.entries(lane.cells)) {
     const { buffer, i } = cell;
     const here = now && f > 0 && now.buf === buffer.name && now.cell === i;
-    const landed = here && now.kind === "write" && move >= 1 ? now.value : cells[key];
-    const seen = landed ?? (here && now.kind === "read" ? now.value : undefined);
-    const value = buffer.role === "input" ? lane.initial[buffer.name][i] : seen;
+    const brought = here && (now.kind === "read" || move >= 1) ? now.value : undefined;
+    const value = brought ?? valueIn(state, lane.memory, buffer, i);
     put(cell.box, { "data-now": here ? now.kind : null });
     text(cell.value, geo.cell >= 24 ? show(value, room, buffer.dtype) : "");
     paintPips(cell, marks[key] ?? [], geo);

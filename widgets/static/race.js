@@ -118,6 +118,13 @@ export function stateAt(steps, p) {
   };
 }
 
+/** What a cell shows: an input's element, what an access brought, and at the end what is left there:
+ *  part of an array that is written in place lay there before. */
+export function valueIn({ cells, done }, memory, { name, role }, i) {
+  const brought = role === "input" ? memory[name][i] : cells[`${name}:${i}`];
+  return brought ?? (done ? memory[name]?.[i] : undefined);
+}
+
 /** Inside a beat: a read flies first; a write computes what it needs (until COMPUTED), then
  *  flies. */
 export const COMPUTED = 0.38;
