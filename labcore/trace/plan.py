@@ -123,9 +123,9 @@ class ShortRows(Event):
 @dataclass
 class RowForms(Event):
     """A kernel whose rows are of unknown length, and the lengths that have machine code of their
-    own: those that are constants there, and ranges of those that loops are made for."""
+    own: those that are constants there, and the first and the last of those with other loops."""
 
     kernel: str
     length: str
     known: list[int]
-    loops: list[str]
+    short: list[int]

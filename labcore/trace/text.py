@@ -196,8 +196,8 @@ def short_rows(event: Event) -> str:
     """Kernels that work on short rows in strips, and when they do; and those that have machine code
     for lengths that are known at a call only."""
     if isinstance(event, RowForms):
-        known, loops = f"{event.known[0]} to {event.known[-1]}", ", ".join(event.loops)
-        text = f"{known} are constants, {loops} have loops of their own"
+        known, short = (f"{of[0]} to {of[-1]}" for of in (event.known, event.short))
+        text = f"{known} are constants, {short} have loops of their own"
         return _folded(f"{event.kernel}: rows of {event.length}: {text}", first="")
     assert isinstance(event, ShortRows)
     when = f" where {event.when}" if event.when else ""
