@@ -14,8 +14,10 @@ from typing import Any
 from labcore import ops as _ops
 from labcore.devices import device as device
 from labcore.dtypes import (
+    bfloat16 as bfloat16,
     bool as bool,
     dtype as dtype,
+    float16 as float16,
     float32 as float32,
     float64 as float64,
     int32 as int32,
@@ -27,7 +29,7 @@ from labcore.tensor.several import FUNCTIONS as _FUNCTIONS
 
 __version__ = "0.1.0"
 
-float, double, int, long = float32, float64, int32, int64
+half, float, double, int, long = float16, float32, float64, int32, int64
 
 # Operators whose PyTorch form is a method only, or no public name at all.
 _NOT_PUBLIC = {"contiguous", "copy", "expand", "slice", "to", "view"}

@@ -20,10 +20,11 @@ import ast
 import copy
 from collections import Counter
 
+from .. import dtypes
 from .ranges import DEAR, STRIP, ends
 from .templates import filled, unused
 
-TYPES = {"float32", "float64", "int32", "int64", "bool"}
+TYPES = {t.name: t.name for t in dtypes.ALL} | {f"of_{t.name}": "float32" for t in dtypes.HALVES}
 WORTH = 8  # statements, or one that takes long
 
 PIECES = """
@@ -108,8 +109,7 @@ class _Loops(ast.NodeTransformer):
             return self._type(value.body, made)
         if isinstance(value, ast.Call):
             word = _called(value)
-            known = word if word in TYPES else ""
-            return known or self._type(value.args[0], made)
+            return TYPES.get(word) or self._type(value.args[0], made)
         return ""
 
     def _distributed(

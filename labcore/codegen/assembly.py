@@ -16,13 +16,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from .. import dtypes
 from .instructions import ARITHMETIC, Instruction, Reader
 
 _LABEL = re.compile(r"([.\w$]+):")
 _LOC = re.compile(r"\s*\.loc\s+\d+\s+(\d+)")
 _SUBSCRIPT = re.compile(r"\b(\w+)\[")
 _POINTER = re.compile(r'(\w+): "(\w+)\*"')
-ITEM_BITS = {"float32": 32, "int32": 32, "float64": 64, "int64": 64, "bool": 8}
+ITEM_BITS = {t.name: 8 * t.itemsize for t in dtypes.ALL}
 
 
 @dataclass

@@ -18,10 +18,28 @@ from typing import Any
 import numpy as np
 from numpy import float32 as float32, float64 as float64
 
+from .. import dtypes
 from . import elementary, elementary_wide
 from .ranges import STRIP
 
 prange = range  # threads may share its turns, which are what they are in any order
+
+
+def float16(value: Any) -> Any:
+    """A float32 rounded to a half, as memory holds it."""
+    return np.float16(value)
+
+
+def bfloat16(value: Any) -> Any:
+    return dtypes.bfloat16.numpy.type(value)
+
+
+def of_float16(value: Any) -> Any:
+    """A half as float32, which kernels compute in."""
+    return np.float32(value)
+
+
+of_bfloat16 = of_float16
 
 
 def int32(value: Any) -> Any:

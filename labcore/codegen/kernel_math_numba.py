@@ -19,7 +19,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from ..runtime.loader import host
-from . import elementary, elementary_wide
+from . import elementary, elementary_wide, halves
 from .ranges import STRIP
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, numba type, LLVM arguments) -> LLVM value
@@ -281,6 +281,17 @@ def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
     return (builder.frem if isinstance(type_, types.Float) else builder.srem)(*args)
 
 
+def _converted(convert: Callable[[Any, Any], Any], source: Any, target: Any) -> Any:
+    """A word that makes a half, or float32 of one; a half is a word of 16 bits."""
+
+    def typed(typing: Any, a: Any) -> tuple | None:
+        if a != source:
+            return None
+        return target(source), lambda context, builder, signature, args: convert(builder, *args)
+
+    return intrinsic(typed)
+
+
 @intrinsic
 def _strip_of(typing: Any, a: Any) -> Any:
     """On the stack."""
@@ -320,6 +331,14 @@ IN_KERNELS: dict[str, Any] = {
     "float32": np.float32,
     "float64": np.float64,
     "strip_of": _strip_of,
+    **{
+        name: _converted(convert, types.uint16, types.float32)
+        for name, convert in halves.TO_FLOAT32.items()
+    },
+    **{
+        name: _converted(convert, types.float32, types.uint16)
+        for name, convert in halves.TO_HALF.items()
+    },
     "int32": np.int32,
     "int64": np.int64,
     "inf": math.inf,

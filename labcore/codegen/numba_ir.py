@@ -23,6 +23,7 @@ from typing import Any
 from ..runtime.loader import host
 from .lengths import short_forms, with_choice
 
+IN_MEMORY = {"bool": "uint8", "float16": "uint16", "bfloat16": "uint16"}
 KEPT = 512  # lowered kernels that a process remembers
 
 
@@ -108,13 +109,13 @@ def lower(
 
 def _type(annotation: str) -> Any:
     """numba's type for "float32*" or "float64". A bool is a byte in memory; kernels load it by
-    `bool(x[i0])`."""
+    `bool(x[i0])`. A half is a word, which they make a number of by `of_float16`."""
     from numba import types
 
     name = annotation.removesuffix("*")
     if name == annotation:
         return getattr(types, name)
-    return types.CPointer(types.uint8 if name == "bool" else getattr(types, name))
+    return types.CPointer(getattr(types, IN_MEMORY.get(name, name)))
 
 
 def _flags(lines: bool) -> Any:

@@ -75,10 +75,15 @@ def constant(value: Any, dtype: dtypes.dtype) -> str:
     """A literal that has its type on it."""
     if dtype is dtypes.bool:
         return str(bool(value))
+    if dtype.is_half:
+        return f"{dtype.name}(float32({value!r}))"
     return f"{dtype.name}({value!r})"  # inf and nan are words of the kernel, too
 
 
 def cast(value: str, source: dtypes.dtype, target: dtypes.dtype) -> str:
+    """A value in another type; a half becomes float32, and nothing else does a half."""
+    if source.is_half:
+        return f"of_{source.name}({value})"
     if target is not dtypes.bool:
         return f"{target.name}({value})"
     return f"{value} != {constant(0.0 if source.is_floating_point else 0, source)}"

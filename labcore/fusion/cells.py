@@ -7,9 +7,13 @@ Invariant: a value is rounded to its type after every step, as the processor doe
 from __future__ import annotations
 
 import ctypes
+import math
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from .. import dtypes
 
@@ -33,10 +37,35 @@ def rounded(value: Any, dtype: dtypes.dtype) -> Any:
         return float(value)
     if dtype is dtypes.bool:
         return bool(value)
+    if dtype.is_half:
+        return _float16(value) if dtype is dtypes.float16 else _bfloat16(value)
     half = 2 ** (8 * dtype.itemsize - 1)
     if isinstance(value, float):
         return int(value) if -half - 1 < value < half else -half
     return (value + half) % (2 * half) - half
+
+
+def plain(array: np.ndarray) -> np.ndarray:
+    """The array in a type whose elements are Python's numbers as well."""
+    return array.astype(np.float32) if array.dtype.itemsize == 2 else array
+
+
+def _float16(value: float) -> float:
+    try:
+        found: float = struct.unpack("<e", struct.pack("<e", value))[0]
+    except OverflowError:
+        found = math.copysign(math.inf, value)
+    return found
+
+
+def _bfloat16(value: float) -> float:
+    """The upper half of a float32; of two equally near ones the even one."""
+    if value != value:
+        return value
+    (bits,) = struct.unpack("<I", ctypes.c_float(value))
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) >> 16 << 16
+    found: float = struct.unpack("<f", struct.pack("<I", bits))[0]
+    return found
 
 
 class Memory(list):

@@ -138,12 +138,17 @@ class Dtypes(Handler):
             raise TypeError(
                 f"loop body: {name}({', '.join(a.name for a in args)}) mixes types without a cast"
             )
+        if name != "where" and must_agree[0].is_half:
+            raise TypeError(f"loop body: {name} computes in {must_agree[0].name}, not in float32")
         return PRIMITIVES[name].dtype(*args)
 
     def constant(self, value: Any, dtype: dtypes.dtype) -> dtypes.dtype:
         return dtype
 
     def to_dtype(self, value: dtypes.dtype, dtype: dtypes.dtype) -> dtypes.dtype:
+        if value is not dtype and dtypes.float32 not in (value, dtype):
+            if value.is_half or dtype.is_half:
+                raise TypeError(f"loop body: {value.name} becomes {dtype.name}, not by float32")
         return dtype
 
     def index(self, expr: Expr, dtype: dtypes.dtype) -> dtypes.dtype:

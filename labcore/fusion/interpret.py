@@ -6,7 +6,8 @@ In: a `Schedule` and its inputs.  Out: the outputs, and what was read and writte
 made.
 Invariant: it does what a printed kernel does: a value that is in hand is not read again, a value
 that never leaves a nest is not written, what does not vary along the inner loop is read before it;
-float32 is rounded after every step, and sums, which add up in a wider type, once they are complete.
+float32 is rounded after every step, a half where it is made, and sums, which add up in a wider
+type, once they are complete.
 """
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from .. import dtypes
 from ..shapes import SymNumber, Values
-from .cells import Memory, Number, rounded
+from .cells import Memory, Number, plain, rounded
 from .deps import Node
 from .handlers import Handler, Reads
 from .ir import Buffer, Expr, using
@@ -331,7 +332,7 @@ def _cells(buffer: Buffer, value: Any, numbers: Mapping[str, Any]) -> list[Any]:
         if found.shape != shape or found.dtype != buffer.dtype.numpy:
             raise ValueError(f"input {buffer} got {found.dtype}{list(found.shape)}")
         _strided(blank, shape, strides)[...] = found
-    return blank.tolist()
+    return plain(blank).tolist()
 
 
 def _numbers(values: Sequence[Any], numbers: Mapping[str, Any]) -> tuple[int, ...]:
@@ -378,5 +379,5 @@ def _call(
     out = step.out
     cells = np.empty(out.span.value(numbers), out.dtype.numpy)
     _strided(cells, _numbers(out.shape, numbers), _numbers(out.strides, numbers))[...] = result
-    for place, value in enumerate(cells.tolist()):
+    for place, value in enumerate(plain(cells).tolist()):
         memory[step.out.storage].quietly(place, value)

@@ -21,7 +21,14 @@ from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..shapes import surely_equal
-from . import lowering_parts as lowering_parts, moments, online, quotient as quotient, realize
+from . import (
+    halves,
+    lowering_parts as lowering_parts,
+    moments,
+    online,
+    quotient as quotient,
+    realize,
+)
 from .indirect import PlaceNames
 from .ir import Buffer, Expr, Loops, exprs, ops
 from .lowering_indexed import READ_AT_PLACES
@@ -64,6 +71,7 @@ class Lowering:
         self.stored_of: dict[str, Computed] = {}  # buffer -> what was lazy before it
         self.spreads, self.online = moments.Spreads(self), online.Online(self)
         self.node: GraphNode = graph.nodes[0]
+        self.wide = False  # is a node of halves being computed in float32?
 
     def run(self) -> Program:
         for node in self.graph.nodes:
@@ -124,7 +132,7 @@ class Lowering:
             return self.view(op, params.pop("input"), params)
         try:
             if op.name in RULES:
-                return RULES[op.name](self, op, params)
+                return self.by_rule(op, params)
             if op.name in POINTWISE:
                 return self.pointwise(op, POINTWISE[op.name], params)
         except NoLoops as error:
@@ -154,13 +162,36 @@ class Lowering:
         )
         if rule.check is not None:
             rule.check(dtype, dict(zip(rule.operands, operands)))
-        casts = [_same] * rule.uncast + [_cast_of(v, dtype) for v in typed]
+        inside = dtype if rule.moves else dtypes.computed_in(dtype)
+        casts: list[Callable[[Any], Any]] = [halves.same] * rule.uncast
+        casts += [halves.cast_of(v, dtype, inside, rule.exact_numbers) for v in typed]
         args = [expanded(v, meta.shape) if isinstance(v, Value) else v for v in operands]
 
         def body(*given: Any) -> Any:
-            return rule.body(dtype, *(cast(v) for cast, v in zip(casts, given)), **params)
+            found = rule.body(inside, *(cast(v) for cast, v in zip(casts, given)), **params)
+            is_wide = meta.dtype.is_half and inside is not dtype
+            return ops.to_dtype(found, meta.dtype) if is_wide else found
 
         return self.computed(meta, args, body)
+
+    def by_rule(self, op: Op, params: dict[str, Any]) -> Value:
+        """By a rule of its own; of halves, by that of float32, and rounded."""
+        if not halves.computes_with(op, params):
+            return RULES[op.name](self, op, params)
+        meta = meta_of(op, params)
+        self.wide = True
+        try:
+            found = RULES[op.name](self, op, {k: self._widened(v) for k, v in params.items()})
+        finally:
+            self.wide = False
+        return self.typed(found, meta) if meta.dtype.is_half else found
+
+    def _widened(self, value: Any) -> Any:
+        if not halves.is_half(value):
+            return value
+        if not isinstance(value, Value):
+            return dtypes.float32
+        return self.typed(value, replace(value.meta, dtype=dtypes.float32))
 
     def computed(self, meta: TensorMeta, args: Sequence[Any], fn: Callable[..., Any]) -> Computed:
         """A lazy value of the node being lowered; lazy operands are inlined into it."""
@@ -270,7 +301,7 @@ class Lowering:
     def typed(self, value: Any, meta: TensorMeta) -> Computed:
         """A value or a number in this shape and type."""
         arg = expanded(value, meta.shape) if isinstance(value, Value) else value
-        return self.computed(meta, [arg], _cast_of(arg, meta.dtype))
+        return self.computed(meta, [arg], halves.cast_of(arg, meta.dtype, meta.dtype))
 
     def part(self, value: Value, axis: int, start: Any, end: Any) -> Value:
         params = {"dim": axis, "start": start, "end": end, "step": 1}
@@ -284,6 +315,8 @@ class Lowering:
     def buffer(self, wanted: str, meta: TensorMeta, role: str,
                storage: str | None = None) -> Buffer:
         """A new buffer under the graph's name, numbered when that is taken."""
+        if self.wide:  # what is made is not yet what the node is
+            wanted, role = f"{wanted}_wide", "temp"
         name, number = wanted, 1
         while name in self.program.buffers or (name != wanted and name in self.names):
             name, number = f"{wanted}_{number}", number + 1
@@ -361,18 +394,3 @@ def _why_memory(user: GraphNode, node: GraphNode) -> str | None:
         return None
     bound = user.target.bind(user.args, user.kwargs)
     return realize.AT_PLACES if bound["input"] is node else None
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _cast_of(operand: Any, dtype: dtypes.dtype) -> Callable[[Any], Any]:
-    """What turns an operand's value into `dtype`; a missing operand stays missing."""
-    if operand is None:
-        return _same
-    if not isinstance(operand, Value):
-        return lambda number: ops.constant(number, dtype)
-    if operand.meta.dtype is dtype:
-        return _same
-    return lambda value: ops.to_dtype(value, dtype)

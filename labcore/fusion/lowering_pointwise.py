@@ -15,6 +15,7 @@ from typing import Any
 from .. import dtypes
 from ..ops.promote import float_type, result_type
 from ..shapes import INTS
+from .halves import converted
 from .ir import ops
 
 Body = Callable[..., Any]
@@ -31,6 +32,8 @@ class Rule:
     type `dtype`.
 
     `check(dtype, operands by name)` may raise NoLoops.
+    Of halves the body computes in float32, and its result is rounded, unless it only `moves`
+    values. `exact_numbers`: see `ops/elementwise.py`.
     """
 
     operands: tuple[str, ...]
@@ -38,6 +41,8 @@ class Rule:
     common: Callable[..., dtypes.dtype] = result_type
     check: Check | None = None
     uncast: int = 0
+    moves: bool = False
+    exact_numbers: bool = False
 
 
 POINTWISE: dict[str, Rule] = {}
@@ -82,11 +87,12 @@ def _divides(dtype: dtypes.dtype, params: Mapping[str, Any]) -> None:
         raise NoLoops("an integer division by zero must raise, and only the eager operator does")
 
 
-for _name in ("mul", "maximum", "minimum"):
+rule("mul", "input other", _plain("mul"), exact_numbers=True)
+for _name in ("maximum", "minimum"):
     rule(_name, "input other", _plain(_name))
 rule("add", "input other", _scaled("add"))
 rule("sub", "input other", _scaled("sub"))
-rule("div", "input other", _plain("div"), float_type)
+rule("div", "input other", _plain("div"), float_type, exact_numbers=True)
 rule("floor_divide", "input other", _plain("floor_divide"), check=_divides)
 rule("remainder", "input other", _plain("remainder"), check=_divides)
 rule("pow", "input exponent", _plain("pow"))
@@ -127,12 +133,12 @@ rule("reciprocal", "input", lambda dtype, a: ops.div(ops.constant(1, dtype), a),
 rule("isnan", "input", lambda dtype, a: ops.ne(a, a))
 rule("isinf", "input", _beside_infinity("eq", False))
 rule("isfinite", "input", _beside_infinity("lt", True))
-rule("clone", "input", lambda dtype, a, contiguous=False: a)
-rule("_stop_gradient", "input", lambda dtype, a: a)
-rule("_with_history", "values", lambda dtype, a, input: a)
-rule("_to_copy", "input", lambda _, a, dtype: ops.to_dtype(a, dtype))
+rule("clone", "input", lambda dtype, a, contiguous=False: a, moves=True)
+rule("_stop_gradient", "input", lambda dtype, a: a, moves=True)
+rule("_with_history", "values", lambda dtype, a, input: a, moves=True)
+rule("_to_copy", "input", lambda source, a, dtype: converted(a, source, dtype), moves=True)
 rule(
-    "copy", "src", lambda _, a, input: ops.to_dtype(a, input.meta.dtype)
+    "copy", "src", lambda source, a, input: converted(a, source, input.meta.dtype), moves=True
 )  # `input` gives layout and type only
 
 
@@ -188,5 +194,6 @@ def _clamp(dtype: dtypes.dtype, a: Any, min: Any = None, max: Any = None) -> Any
     return a if max is None else ops.minimum(a, max)
 
 
-rule("where", "condition input other", lambda dtype, c, a, b: ops.where(c, a, b), uncast=1)
+rule("where", "condition input other", lambda dtype, c, a, b: ops.where(c, a, b), uncast=1,
+     moves=True)
 rule("clamp", "input min max", _clamp)

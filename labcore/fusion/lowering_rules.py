@@ -16,6 +16,7 @@ from ..ops import OPS, Op
 from ..ops.reductions import reduced_axes, wrap_dim
 from ..shapes import INTS, number_like
 from . import realize
+from .halves import converted
 from .ir import Buffer, Expr, ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
 from .values import FLIP, Computed, Leaf, Unlinear, Value, expanded, meta_of, through
@@ -122,6 +123,7 @@ def reduce(
         lambda v: ops.to_dtype(v, meta.dtype) if cast else v)
     is_output = node in lowering.outputs and name == node.name
     out = lowering.buffer(name, meta, "output" if is_output else "temp")
+    is_output = out.role == "output"
     loops = realize.reduction_loops(
         source,
         axes,
@@ -129,7 +131,7 @@ def reduce(
         out,
         bool(params["keepdim"]),
         origin=realize.origins(source, node),
-        title=name,
+        title=out.name,
         why=realize.OUTPUT if is_output else realize.REDUCED,
     )
     lowering.add(loops, value)
@@ -239,7 +241,7 @@ def _arange(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
             value = ops.mul(value, ops.constant(step, wide))
         if first != 0:
             value = ops.add(ops.constant(first, wide), value)
-        return value if meta.dtype is wide else ops.to_dtype(value, meta.dtype)
+        return converted(value, wide, meta.dtype)
 
     return lowering.computed(meta, [counting], body)
 

@@ -60,11 +60,12 @@ class Extern:
 
     @property
     def is_product(self) -> bool:
-        """Is it a product that BLAS writes where it is told to? A card's makes memory of its own.
+        """Is it a product that BLAS writes where it is told to? A card's makes memory of its own,
+        and BLAS knows no halves.
         """
         meta = self.node.meta
         on_card = isinstance(meta, TensorMeta) and meta.device != devices.cpu
-        return self.op.name == "matmul" and not on_card
+        return self.op.name == "matmul" and not on_card and not self.out.dtype.is_half
 
     @property
     def made(self) -> list[str]:

@@ -34,6 +34,7 @@ import numpy as np
 from .. import dtypes
 from ..graph import Graph
 from ..shapes import SymNumber, Values
+from .cells import plain
 from .handlers import Name, Printer
 from .ir import Buffer, Expr, ops, using
 from .ledger import separate
@@ -236,7 +237,7 @@ def _buffer(
     places = [b.name for b in fused.program.inputs]
     if buffer.name in places:
         value = inputs[places.index(buffer.name)]
-        flat = np.asarray(getattr(value, "array", value)).reshape(-1).tolist()
+        flat = plain(np.asarray(getattr(value, "array", value))).reshape(-1).tolist()
         told["values"] = [number(v, buffer.dtype) for v in flat]
     if any(s.get("once") for s in used if s["op"] == "load"):
         told["one"] = True

@@ -14,12 +14,14 @@ import ast
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from .. import dtypes
 from .limits import operations
 
 if TYPE_CHECKING:
     from .costs import Cost
 
-NO_WORK = {"float32", "float64", "int32", "int64", "bool", "range", "prange", "check_index"}
+CASTS = {t.name for t in dtypes.ALL} | {f"of_{t.name}" for t in dtypes.HALVES}
+NO_WORK = {*CASTS, "range", "prange", "check_index"}
 
 
 def operations_in(source: str) -> int:

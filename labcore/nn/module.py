@@ -202,6 +202,12 @@ class Module:
     def float(self: M) -> M:
         return self.to(_by_name("float32"))
 
+    def half(self: M) -> M:
+        return self.to(_by_name("float16"))
+
+    def bfloat16(self: M) -> M:
+        return self.to(_by_name("bfloat16"))
+
     def double(self: M) -> M:
         return self.to(_by_name("float64"))
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..dtypes import dtype
 from ..graph import TensorMeta, same_shape
-from .arrays import empty, meta_of, ndarray, with_strides
+from .arrays import empty, meta_of, ndarray, put, with_strides
 from .broadcast import dense_strides
 from .op import Op, naming, register
 from .reductions import wrap_dim
@@ -30,7 +30,7 @@ from .views import infer_size, transpose, view, view_strides
 def _copied(input: ndarray, out: TensorMeta) -> ndarray:
     result = empty(out)
     with np.errstate(all="ignore"):
-        np.copyto(result, input, casting="unsafe")
+        put(result, input)
     return result
 
 

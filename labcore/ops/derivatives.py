@@ -22,16 +22,24 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from ..dtypes import float32
 from ..graph import TensorMeta, same_shape
 from .op import OPS, Op, parameter_names
+
+# Whose derivatives are one step, or none: of halves, too, they are computed as they stand.
+ONE_STEP = frozenset(
+    "add sub mul neg relu exp abs where clone copy _to_copy _with_history clamp".split()
+)
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A formula, and the names of what it reads besides `grad`."""
+    """A formula, and the names of what it reads besides `grad`. `steps`: it has several steps,
+    which of halves are taken in float32, as PyTorch's kernels of backwards do."""
 
     formula: Callable[..., Any]
     reads: tuple[str, ...]
+    steps: bool = False
 
 
 def derivative(name: str, **rules: Callable[..., Any]) -> None:
@@ -49,7 +57,8 @@ def derivative(name: str, **rules: Callable[..., Any]) -> None:
         unknown = {param, *named} - known
         if unknown:
             raise ValueError(f"derivative of {name}: no parameter {sorted(unknown)}")
-        op.derivatives[param] = Rule(formula, tuple(p for p in named if p != "grad"))
+        steps = op.kind in ("pointwise", "composite", "reduction") and name not in ONE_STEP
+        op.derivatives[param] = Rule(formula, tuple(p for p in named if p != "grad"), steps)
 
 
 def saves(op: Op, wanted: Iterable[str]) -> tuple[str, ...]:
@@ -80,10 +89,20 @@ def apply(rule: Rule, values: dict[str, Any], grad: Any, operand: Any) -> Any:
         name: meta_of(values[name[:-5]]) if name.endswith("_meta") else values[name]
         for name in rule.reads
     }
+    if rule.steps:
+        grad, read = widened(grad), {name: widened(value) for name, value in read.items()}
     found = rule.formula(grad, **read)
     if isinstance(operand, (list, tuple)):
         return [fit(g, meta_of(o)) for g, o in zip(found, operand)]
     return fit(found, meta_of(operand))
+
+
+def widened(value: Any) -> Any:
+    """A tensor of halves in float32; everything else as it is."""
+    meta = getattr(value, "meta", None)
+    if not isinstance(meta, TensorMeta) or not meta.dtype.is_half:
+        return value
+    return OPS["_to_copy"](value, float32)
 
 
 def meta_of(value: Any) -> Any:

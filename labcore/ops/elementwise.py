@@ -35,11 +35,13 @@ class Rule:
     common: the type it computes in, from its operands.  result: the type of the result, when not
     the same.
     check: gets common type and operands, and raises for what the operator refuses.
+    exact_numbers: a number beside halves is not rounded to their type.
     """
 
     common: Callable[..., dtypes.dtype] = result_type
     result: dtypes.dtype | None = None
     check: Check | None = None
+    exact_numbers: bool = False
 
     def types(self, *operands: Any) -> tuple[dtypes.dtype, dtypes.dtype]:
         """(computed in, result); raises for a refused type or a number that no tensor holds."""
@@ -73,9 +75,15 @@ def result_layout(operands: tuple, common: dtypes.dtype) -> tuple[tuple[int, ...
 
 def run(rule: Rule, out: TensorMeta, compute: Compute, operands: tuple) -> ndarray:
     """Cast the operands and compute into an array of the layout that the meta rule found."""
-    result = empty(out)
+    result, common = empty(out), rule.types(*meta_of(operands))[0]
     with np.errstate(all="ignore"):
-        compute(*arguments(operands, rule.types(*meta_of(operands))[0]), out=result)
+        given = arguments(operands, common, rule.exact_numbers)
+        if out.dtype.is_half:
+            wide = np.empty_like(result, np.float32)
+            compute(*given, out=wide)
+            result[...] = wide
+        else:
+            compute(*given, out=result)
     return result
 
 
@@ -149,7 +157,7 @@ def find_direct(compute: Compute, rule: Rule, arity: int) -> frozenset:
     if not isinstance(compute, np.ufunc):
         return frozenset()
     found = []
-    for type_ in dtypes.ALL:
+    for type_ in dtypes.WHOLE:
         operands = (type_.numpy,) * arity
         try:
             common, result = rule.types(*[TensorMeta((1,), (1,), type_)] * arity)

@@ -16,7 +16,7 @@ from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta
 from ..shapes import INTS, to_int
-from .arrays import empty, meta_of, ndarray
+from .arrays import empty, meta_of, ndarray, put, scalar
 from .broadcast import dense_strides
 from .op import Op, naming, register
 from .promote import check_fits, number_dtype
@@ -25,7 +25,7 @@ from .promote import check_fits, number_dtype
 def _filled(out: TensorMeta, value: Any) -> ndarray:
     result = empty(out)
     with np.errstate(all="ignore"):
-        result.fill(result.dtype.type(value))
+        result.fill(scalar(value, result.dtype))
     return result
 
 
@@ -111,7 +111,8 @@ def _arange_kernel(
     if not out.dtype.is_floating_point:
         first, step = int(first), int(step)
     result = empty(out)
-    result[...] = first + step * np.arange(out.shape[0])
+    with np.errstate(all="ignore"):
+        put(result, first + step * np.arange(out.shape[0]))
     return result
 
 

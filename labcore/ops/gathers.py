@@ -16,7 +16,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import TensorMeta
-from .arrays import empty, meta_of, ndarray
+from .arrays import empty, in_float32, meta_of, ndarray
 from .broadcast import broadcast_shapes, dense_strides
 from .derivatives import derivative, meta_of as facts
 from .op import Op, Table, naming, register
@@ -26,8 +26,9 @@ ops = Table()
 INTEGERS = (dtypes.int64, dtypes.int32)
 
 
-def indexed(name: str, kernel: Callable, meta: Callable) -> Op:
-    """An operator whose kernel is given the layout that the meta rule found."""
+def indexed(name: str, kernel: Callable, meta: Callable, adds: bool = False) -> Op:
+    """An operator whose kernel is given the layout that the meta rule found; `adds`: it computes
+    with what it is given."""
     checked = naming(name, meta)
 
     def checking(*args: Any, **kwargs: Any) -> ndarray:
@@ -36,7 +37,8 @@ def indexed(name: str, kernel: Callable, meta: Callable) -> Op:
         with np.errstate(all="ignore"):
             return kernel(out, *args, **kwargs)
 
-    return register(name, "indexed", checking, checked)
+    run = in_float32(checking, checked) if adds else checking
+    return register(name, "indexed", run, checked)
 
 
 # ---- gather and scatter: an index for each element -----------------------------------------------
@@ -133,7 +135,7 @@ def _add(target: ndarray, places: tuple, src: Any) -> None:
 
 
 indexed("scatter", _scattering(_assign), _scatter_meta)
-indexed("scatter_add", _scattering(_add), _scatter_meta)
+indexed("scatter_add", _scattering(_add), _scatter_meta, adds=True)
 
 derivative(
     "gather",
@@ -231,7 +233,7 @@ def _index_put_kernel(
 
 
 indexed("_index", _index_kernel, _index_meta)
-indexed("_index_put", _index_put_kernel, _index_put_meta)
+indexed("_index_put", _index_put_kernel, _index_put_meta, adds=True)
 
 derivative(
     "_index",

@@ -15,7 +15,7 @@ import numpy as np
 from .. import dtypes
 from ..graph import TensorMeta
 from . import factories, pointwise  # noqa: F401  the twins' pure halves
-from .arrays import empty, meta_of, ndarray, quiet
+from .arrays import empty, meta_of, ndarray, put, quiet, scalar
 from .broadcast import broadcast_shapes, is_dense
 from .elementwise import is_direct
 from .op import OPS, Op, naming, register
@@ -99,7 +99,7 @@ def _twin(functional: Op) -> Op:
         )
         check_overlap(input, (*args, *kwargs.values()))
         with np.errstate(all="ignore"):
-            np.copyto(input, functional.kernel(input, *args, **kwargs), casting="unsafe")
+            put(input, functional.kernel(input, *args, **kwargs))
         return input
 
     name = f"{functional.name}_"
@@ -135,7 +135,7 @@ def _copy_meta(input: TensorMeta, src: TensorMeta) -> TensorMeta:
 def _copy_kernel(input: ndarray, src: ndarray) -> ndarray:
     result = empty(copy.meta(meta_of(input), meta_of(src)))
     with np.errstate(all="ignore"):
-        np.copyto(result, src, casting="unsafe")
+        put(result, src)
     return result
 
 
@@ -149,7 +149,7 @@ def _copy_into_kernel(input: ndarray, src: ndarray) -> ndarray:
     copy_into.meta(meta_of(input), meta_of(src))
     check_overlap(input, (src,))
     with np.errstate(all="ignore"):
-        np.copyto(input, src, casting="unsafe")
+        put(input, src)
     return input
 
 
@@ -161,7 +161,7 @@ def _fill_meta(input: TensorMeta, fill_value: Any) -> TensorMeta:
 def _fill_kernel(input: ndarray, fill_value: Any) -> ndarray:
     fill.meta(meta_of(input), fill_value)
     with np.errstate(all="ignore"):
-        input.fill(input.dtype.type(fill_value))
+        input.fill(scalar(fill_value, input.dtype))
     return input
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .. import dtypes
 from ..graph import TensorMeta
-from .arrays import empty, meta_of, ndarray
+from .arrays import empty, in_float32, meta_of, ndarray
 from .broadcast import broadcast_shapes
 from .op import naming, register
 
@@ -89,6 +89,8 @@ def _check_types(input: TensorMeta, other: TensorMeta) -> None:
 _C_NAMES = {
     dtypes.float32: "float",
     dtypes.float64: "double",
+    dtypes.float16: "c10::Half",
+    dtypes.bfloat16: "c10::BFloat16",
     dtypes.int64: "long int",
     dtypes.int32: "int",
     dtypes.bool: "bool",
@@ -108,4 +110,4 @@ def _matmul_kernel(input: ndarray, other: ndarray) -> ndarray:
 
 
 _matmul = naming("matmul", _matmul_meta)
-register("matmul", "matmul", _matmul_kernel, _matmul)
+register("matmul", "matmul", in_float32(_matmul_kernel, _matmul), _matmul)

@@ -16,7 +16,7 @@ import numpy as np
 from .. import dtypes
 from ..dtypes import dtype as DType
 from ..graph import TensorMeta
-from .arrays import empty, meta_of, ndarray
+from .arrays import empty, in_float32, meta_of, ndarray
 from .broadcast import dense_strides
 from .derivatives import derivative, meta_of as facts
 from .op import Op, Table, naming, register
@@ -38,7 +38,7 @@ def _along(name: str, kernel: Callable, meta: Callable) -> Op:
             result[...] = found.reshape(result.shape)
         return result
 
-    return register(name, "other", laid_out, checked)
+    return register(name, "other", in_float32(laid_out, checked), checked)
 
 
 # ---- places --------------------------------------------------------------------------------------

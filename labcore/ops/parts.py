@@ -20,12 +20,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from ..dtypes import bool as BOOL, dtype
+from ..dtypes import bool as BOOL, dtype, float32 as FLOAT32
 from ..graph import TensorMeta
 from . import arrays
 from .derivatives import meta_of
 from .dispatch import interpreting
-from .op import Op, register
+from .op import OPS, Op, register
 
 
 class Held:
@@ -85,11 +85,44 @@ def decomposed(
 
     def registered(function: Callable) -> Op:
         function = of_floats(function, floats)
-        return register(
-            function.__name__, kind, *_interpreted(function), decompose=function, homes=homes
-        )
+        wide = in_float32(function) if kind == "composite" else function
+        kernel, meta = _interpreted(wide)[0], _interpreted(function)[1]
+        return register(function.__name__, kind, kernel, meta, decompose=wide, homes=homes)
 
     return registered
+
+
+def in_float32(function: Callable) -> Callable:
+    """The function; of halves its steps are taken in float32, and the result is rounded once."""
+
+    @wraps(function)
+    def widened(*args: Any, **kwargs: Any) -> Any:
+        if not any(map(_has_half, (*args, *kwargs.values()))):
+            return function(*args, **kwargs)
+        named = {name: _map(value, _wide) for name, value in kwargs.items()}
+        found = function(*_map(args, _wide), **named)
+        with interpreting(_ON_METAS):
+            facts = {name: _map(value, _facts) for name, value in kwargs.items()}
+            wanted = function(*_map(args, _facts), **facts)
+        return OPS["to"](found, wanted.dtype)
+
+    return widened
+
+
+def _has_half(value: Any) -> bool:
+    if isinstance(value, (list, tuple)):
+        return any(map(_has_half, value))
+    meta = meta_of(value)
+    return isinstance(meta, TensorMeta) and meta.dtype.is_half
+
+
+def _wide(value: Any) -> Any:
+    return OPS["to"](value, FLOAT32) if _has_half(value) else value
+
+
+def _facts(value: Any) -> Any:
+    meta = meta_of(value)
+    return meta if isinstance(meta, TensorMeta) else value
 
 
 def of_floats(function: Callable, kernel: str) -> Callable:

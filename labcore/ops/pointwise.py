@@ -18,7 +18,7 @@ from .. import dtypes
 from ..graph import TensorMeta
 from ..shapes import FLOATS as FLOAT_NUMBERS, INTS
 from . import formulas
-from .arrays import empty, meta_of, ndarray, quiet
+from .arrays import empty, is_half, meta_of, ndarray, put, quiet
 from .elementwise import (
     Check,
     Rule,
@@ -33,8 +33,9 @@ from .elementwise import (
 from .op import Op, naming, register
 from .promote import check_fits, float_type, number_dtype, result_type
 
-ALL = frozenset(t.numpy for t in dtypes.ALL)
-FLOATS = frozenset(t.numpy for t in dtypes.ALL if t.is_floating_point)
+# of the types that numpy computes in
+ALL = frozenset(t.numpy for t in dtypes.WHOLE)
+FLOATS = frozenset(t.numpy for t in dtypes.WHOLE if t.is_floating_point)
 BOOL = frozenset({dtypes.bool.numpy})
 NUMBERS = ALL - BOOL
 
@@ -93,10 +94,12 @@ SAME = Rule()
 FLOATING = Rule(float_type)
 TRUTH = Rule(result=dtypes.bool)
 SQUARE = Rule(lambda input: result_type(input, 2))
+TIMES = Rule(exact_numbers=True)
+DIVIDED = Rule(float_type, exact_numbers=True)
 
 
 def _bits(kernel: str) -> Rule:
-    return Rule(check=missing(kernel, dtypes.float32, dtypes.float64))
+    return Rule(check=missing(kernel, *(t for t in dtypes.ALL if t.is_floating_point)))
 
 
 # ---- the table ----------------------------------------------------------------------------------
@@ -122,7 +125,7 @@ def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
         out = checked(*metas) if type(alpha) is int and alpha == 1 else checked(*metas, alpha)
         if alpha == 1:
             return run(rule, out, ufunc, (input, other))
-        scale = out.dtype.numpy.type(alpha)
+        scale = dtypes.computed_in(out.dtype).numpy.type(alpha)
         return run(
             rule, out, lambda a, b, out: ufunc(a, np.multiply(b, scale), out=out), (input, other)
         )
@@ -133,8 +136,8 @@ def _scaled(name: str, ufunc: np.ufunc, rule: Rule) -> Op:
 
 _scaled("add", np.add, SAME)
 _scaled("sub", np.subtract, Rule(check=_no_bool_minus))
-binary("mul", np.multiply)
-binary("div", np.divide, FLOATING)
+binary("mul", np.multiply, TIMES)
+binary("div", np.divide, DIVIDED)
 binary("floor_divide", formulas.floor_divide, Rule(check=missing("div_floor_cpu", dtypes.bool)))
 binary("remainder", formulas.remainder, Rule(check=missing("remainder_cpu", dtypes.bool)))
 binary("atan2", np.arctan2, FLOATING)
@@ -220,8 +223,10 @@ def _of_one(out: TensorMeta, input: TensorMeta) -> TensorMeta:
 
 def _pow_kernel(input: Any, exponent: Any) -> ndarray:
     exact = None if isinstance(exponent, ndarray) else formulas.EXACT_POWERS.get(exponent)
-    if exact is not None and isinstance(input, ndarray) and input.dtype in FLOATS:
-        if is_simple(input):
+    if exact is not None and isinstance(input, ndarray) and (
+        input.dtype in FLOATS or is_half(input)
+    ):
+        if is_simple(input) and not is_half(input):
             return quiet.run(exact, input)
         power = exact
         out = _pow(*meta_of((input, exponent)))
@@ -267,8 +272,8 @@ def _where_kernel(condition: ndarray, input: Any, other: Any) -> ndarray:
     if is_simple(condition) and condition.dtype in BOOL and _fits(condition, input, other):
         return np.where(condition, input, other)
     result = empty(_where(*meta_of((condition, input, other))))
-    np.copyto(result, other, casting="unsafe")
-    np.copyto(result, input, casting="unsafe", where=condition)
+    put(result, other)
+    put(result, input, condition)
     return result
 
 

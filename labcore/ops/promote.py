@@ -4,8 +4,8 @@ In: tensors' metas and Python numbers.  Out: one dtype.
 Invariant: bool < int < float are categories; within the winning category the widest type of the
 strongest kind of operand counts, where a tensor with dimensions is stronger than a 0-d tensor, and
 that is stronger than a Python number.
-So `int32[3] + 2` stays int32 and `float32[3] * float64[]` stays float32. PyTorch adds complex, half
-and uint8 to the ladder.
+So `int32[3] + 2` stays int32 and `float32[3] * float64[]` stays float32. float16 and
+bfloat16 stand on one rung: together they are float32. PyTorch adds complex and uint8 to the ladder.
 """
 
 from __future__ import annotations
@@ -18,10 +18,21 @@ from ..dtypes import dtype
 from ..graph import TensorMeta
 from ..shapes import FLOATS, INTS
 
-_LADDER = (dtypes.bool, dtypes.int32, dtypes.int64, dtypes.float32, dtypes.float64)
+_LADDER = (dtypes.bool, dtypes.int32, dtypes.int64, *dtypes.HALVES, dtypes.float32, dtypes.float64)
 _RANK = {t: rank for rank, t in enumerate(_LADDER)}
-_C_NAME = {dtypes.int32: "int", dtypes.int64: "int64_t", dtypes.float32: "float"}
-_FLOAT32_MAX = 3.4028234663852886e38
+_C_NAME = {
+    dtypes.int32: "int",
+    dtypes.int64: "int64_t",
+    dtypes.float16: "c10::Half",
+    dtypes.bfloat16: "c10::BFloat16",
+    dtypes.float32: "float",
+}
+LARGEST = {
+    dtypes.float16: 65504.0,
+    dtypes.bfloat16: 3.3895313892515355e38,
+    dtypes.float32: 3.4028234663852886e38,
+    dtypes.float64: 1.7976931348623157e308,
+}
 
 
 def number_dtype(value: Any) -> dtype:
@@ -39,6 +50,8 @@ def wider(first: dtype | None, second: dtype | None) -> dtype | None:
     """The higher of two types on the ladder; None is "no operand of that kind"."""
     if first is None or second is None:
         return first or second
+    if first is not second and first.is_half and second.is_half:
+        return dtypes.float32
     return first if _RANK[first] >= _RANK[second] else second
 
 
@@ -92,8 +105,8 @@ def check_fits(value: Any, type_: dtype) -> None:
     check_number(value)
     if type_ is dtypes.bool or type_ is dtypes.float64:
         return
-    if type_ is dtypes.float32:
-        fits = abs(value) <= _FLOAT32_MAX or not isfinite(value)
+    if type_.is_floating_point:
+        fits = abs(value) <= LARGEST[type_] or not isfinite(value)
     else:
         limit = 2 ** (8 * type_.itemsize - 1)
         fits = -limit <= value < limit

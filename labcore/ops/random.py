@@ -70,6 +70,7 @@ class Generator:
 
 
 generator = Generator()
+DIGITS = {dtypes.float16: 11, dtypes.bfloat16: 8}
 
 
 def _drawing(name: str, draw: Callable[[Sequence[int], np.dtype], ndarray], missing: str) -> None:
@@ -96,7 +97,12 @@ def _drawing(name: str, draw: Callable[[Sequence[int], np.dtype], ndarray], miss
 
     def drawn(out: TensorMeta) -> ndarray:
         result = empty(out)
-        result[...] = draw(out.shape, out.dtype.numpy)
+        values = draw(out.shape, dtypes.computed_in(out.dtype).numpy)
+        if out.dtype.is_half and draw == generator.uniform:
+            # As many digits as the type has: what is rounded could become 1.
+            steps = np.float32(2 ** DIGITS[out.dtype])
+            values = np.floor(values * steps) / steps
+        result[...] = values
         return result
 
     plain, like = naming(name, meta), naming(f"{name}_like", like_meta)

@@ -16,7 +16,7 @@ from .. import dtypes
 from ..dtypes import dtype
 from ..graph import TensorMeta, contiguous_strides
 from ..shapes import INTS
-from .arrays import empty, meta_of, ndarray
+from .arrays import empty, in_float32, meta_of, ndarray
 from .op import Op, naming, register
 
 Dim = int | Sequence[int] | None
@@ -109,9 +109,14 @@ def _prod_kernel(
     return _fold(np.multiply.reduce, input, dim, keepdim, out, dtype=out.dtype.numpy)
 
 
-prod_: Op = register("prod", "reduction", _prod_kernel, _sum_meta)
-sum_: Op = register("sum", "reduction", _sum_kernel, _sum_meta)
-mean: Op = register("mean", "reduction", _mean_kernel, _mean_meta)
+def _floats(name: str, kernel: Callable, meta: Callable) -> Op:
+    checked = naming(name, meta)
+    return register(name, "reduction", in_float32(kernel, checked), checked)
+
+
+prod_: Op = _floats("prod", _prod_kernel, _sum_meta)
+sum_: Op = _floats("sum", _sum_kernel, _sum_meta)
+mean: Op = _floats("mean", _mean_kernel, _mean_meta)
 
 
 # ---- the largest, the smallest ------------------------------------------------------------------
@@ -137,7 +142,7 @@ def _extreme(name: str, ufunc: np.ufunc) -> Op:
         return _fold(ufunc.reduce, input, dim, keepdim, checked(meta_of(input), dim, keepdim))
 
     checked = naming(name, meta)
-    return register(name, "reduction", kernel, checked)
+    return register(name, "reduction", in_float32(kernel, checked), checked)
 
 
 _extreme("amax", np.maximum)

@@ -87,7 +87,7 @@ def _index_add_kernel(
 
 
 indexed("index_select", _index_select_kernel, _index_select_meta)
-indexed("index_add", _index_add_kernel, _index_add_meta)
+indexed("index_add", _index_add_kernel, _index_add_meta, adds=True)
 
 derivative(
     "index_select",

@@ -15,6 +15,7 @@ from . import composites, factories, joining, pointwise, views  # noqa: F401  th
 from .derivatives import derivative, meta_of
 from .op import Table
 from .parts import check_no_bool, composite, decomposed
+from .promote import LARGEST
 from .reductions import wrap_dim
 from .views import infer_size
 
@@ -221,7 +222,7 @@ def nan_to_num(
     type_ = meta_of(input).dtype
     if not type_.is_floating_point:
         return ops.clone(input)
-    top = 3.4028234663852886e38 if type_ is dtypes.float32 else 1.7976931348623157e308
+    top = LARGEST[type_]
     found = ops.where(ops.isnan(input), 0.0 if nan is None else nan, input)
     found = ops.where(ops.eq(input, float("inf")), top if posinf is None else posinf, found)
     return ops.where(ops.eq(input, float("-inf")), -top if neginf is None else neginf, found)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dtypes import dtype as DType
+from ..dtypes import computed_in, dtype as DType
 from . import composites, pointwise  # noqa: F401  their parts
 from .derivatives import derivative, meta_of
 from .op import Table
@@ -186,7 +186,7 @@ def rms_norm(
 ) -> Any:
     axes = _last_axes("rms_norm", input, normalized_shape, weight)
     if eps is None:
-        eps = float(np.finfo(meta_of(input).dtype.numpy).eps)
+        eps = float(np.finfo(computed_in(meta_of(input).dtype).numpy).eps)
     size = ops.add(ops.mean(ops.square(input), axes, True), eps)
     return ops.contiguous(_scaled(ops.mul(input, ops.rsqrt(size)), weight, None))
 

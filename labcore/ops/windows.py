@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..graph import TensorMeta
-from .arrays import empty, meta_of, ndarray
+from .arrays import empty, in_float32, meta_of, ndarray
 from .derivatives import derivative, meta_of as facts
 from .op import Table, naming, register
 from .parts import check_no_bool, composite
@@ -79,7 +79,7 @@ def _fold_kernel(
 
 
 _fold = naming("_fold_windows", _fold_meta)
-register("_fold_windows", "other", _fold_kernel, _fold)
+register("_fold_windows", "other", in_float32(_fold_kernel, _fold), _fold)
 
 
 def _unfold_rule(

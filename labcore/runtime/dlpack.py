@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from ..dtypes import BY_NAME, dtype
+
 CPU, CUDA = 1, 2
-INT, FLOAT, BOOL = 0, 2, 6
-CODES = {"i": INT, "f": FLOAT, "b": BOOL}
+INT, FLOAT, BFLOAT, BOOL = 0, 2, 4, 6
+CODES = {"i": INT, "f": FLOAT, "b": BOOL, "V": BFLOAT}  # numpy has no letter for bfloat16
 TYPES = {(INT, 32): "int32", (INT, 64): "int64", (FLOAT, 32): "float32", (FLOAT, 64): "float64",
-         (BOOL, 8): "bool"}
+         (FLOAT, 16): "float16", (BFLOAT, 16): "bfloat16", (BOOL, 8): "bool"}
 FRESH, TAKEN = b"dltensor", b"used_dltensor"
 
 
@@ -66,14 +68,14 @@ def _unwanted(capsule: int) -> None:
         _given.pop(_raw_pointer(capsule, FRESH), None)
 
 
-def capsule_of(array: np.ndarray, address: int) -> Any:
-    """A capsule of an array on the card."""
+def capsule_of(array: np.ndarray, address: int, device: int = CUDA) -> Any:
+    """A capsule of an array on the card, or of one of the host's."""
     kind = array.dtype.kind
     shape = (ctypes.c_int64 * array.ndim)(*array.shape)
     strides = (ctypes.c_int64 * array.ndim)(*[s // array.itemsize for s in array.strides])
     type_ = CODES[kind], 8 * array.itemsize, 1
     managed = _Managed(
-        _Tensor(address, CUDA, 0, array.ndim, *type_, shape, strides, 0), None, _let_go)
+        _Tensor(address, device, 0, array.ndim, *type_, shape, strides, 0), None, _let_go)
     place = ctypes.addressof(managed)
     _given[place] = (managed, shape, strides, array)
     return _new(place, FRESH, ctypes.cast(_unwanted, ctypes.c_void_p))
@@ -96,17 +98,19 @@ class _Owner:
             self.managed.contents.deleter(self.managed)
 
 
-def interface_of(capsule: Any) -> tuple[dict[str, Any], Any]:
-    """What numpy has to know of a capsule's tensor, and whoever keeps it; the capsule is taken.
-    Raises TypeError for what is not on a card, or of a type the lab does not compute with."""
+def interface_of(capsule: Any, device: int = CUDA) -> tuple[dict[str, Any], Any, dtype]:
+    """What numpy has to know of a capsule's tensor, whoever keeps it, and the type, which numpy may
+    not know; the capsule is taken. Raises TypeError for what is not on a card (or elsewhere than on
+    the `device`), or of a type the lab does not compute with."""
     managed = ctypes.cast(_pointer(capsule, FRESH), ctypes.POINTER(_Managed))
     t = managed.contents.tensor
     name = TYPES.get((t.code, t.bits)) if t.lanes == 1 else None
-    if t.device_type != CUDA or name is None:
+    if t.device_type != device or name is None:
         what = f"device type {t.device_type}, type code {t.code} of {t.bits} bits"
-        raise TypeError(f"from_dlpack() takes tensors on 'cuda' of {', '.join(TYPES.values())}, "
+        where = "cuda" if device == CUDA else "cpu"
+        raise TypeError(f"from_dlpack() takes tensors on '{where}' of {', '.join(TYPES.values())}, "
                         f"and this one has {what}")
-    dtype, shape = np.dtype(name), tuple(t.shape[k] for k in range(t.ndim))
+    found, shape = BY_NAME[name], tuple(t.shape[k] for k in range(t.ndim))
     steps = [1] * t.ndim
     for k in reversed(range(t.ndim - 1)):
         steps[k] = steps[k + 1] * shape[k + 1]
@@ -114,6 +118,7 @@ def interface_of(capsule: Any) -> tuple[dict[str, Any], Any]:
         steps = [t.strides[k] for k in range(t.ndim)]
     _rename(capsule, TAKEN)
     return {
-        "data": ((t.data or 0) + t.byte_offset, False), "shape": shape, "typestr": dtype.str,
-        "strides": tuple(s * dtype.itemsize for s in steps), "version": 3,
-    }, _Owner(managed)
+        "data": ((t.data or 0) + t.byte_offset, False), "shape": shape,
+        "typestr": "<u2" if found.is_half else found.numpy.str,
+        "strides": tuple(s * found.itemsize for s in steps), "version": 3,
+    }, _Owner(managed), found

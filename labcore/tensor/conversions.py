@@ -19,6 +19,11 @@ if TYPE_CHECKING:
     from .tensor import Tensor
 
 
+def plain(array: np.ndarray) -> np.ndarray:
+    """The array in a type whose elements Python knows as numbers."""
+    return to_host(array).astype(np.float32) if array.dtype.itemsize == 2 else array
+
+
 class Conversions:
     """The part of `Tensor` that leaves the lab."""
 
@@ -31,7 +36,8 @@ class Conversions:
         def __getattr__(self, name: str) -> Any: ...
 
     def numpy(self, *, force: bool = False) -> np.ndarray:
-        """The tensor's memory as a numpy array: nothing is copied."""
+        """The tensor's memory as a numpy array: nothing is copied. bfloat16 is the type of that
+        name in `ml_dtypes`."""
         if is_on_card(self.array):
             if not force:
                 raise TypeError(
@@ -55,10 +61,10 @@ class Conversions:
             raise RuntimeError(
                 f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
             )
-        return self.array.item()
+        return plain(self.array).item()
 
     def tolist(self) -> Any:
-        return self.array.tolist()
+        return plain(self.array).tolist()
 
     def __bool__(self) -> bool:
         if self.array.size != 1:
@@ -69,7 +75,7 @@ class Conversions:
     def _number(self) -> Any:
         if self.array.size != 1:
             raise ValueError("only one element tensors can be converted to Python scalars")
-        return self.array.item()
+        return plain(self.array).item()
 
     def __float__(self) -> float:
         return float(self._number())
@@ -102,5 +108,5 @@ class Conversions:
 
     def __format__(self, spec: str) -> str:
         if not self.shape and spec:
-            return format(self.array.item(), spec)
+            return format(plain(self.array).item(), spec)
         return object.__format__(self, spec)

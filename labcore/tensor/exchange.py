@@ -35,6 +35,8 @@ class Exchange:
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """Version 2: address, shape, strides in bytes, type. Raises AttributeError for a tensor
         that lies on no card of silicon, RuntimeError for one that requires grad."""
+        if self.dtype is dtypes.bfloat16:
+            raise AttributeError("the interface knows no bfloat16: share it by DLPack")
         array = _shared(self, AttributeError)
         return {
             "data": (address(array) if array.size else 0, False), "shape": tuple(array.shape),
@@ -47,10 +49,13 @@ class Exchange:
     def __dlpack__(self, *, stream: int | None = None, **options: Any) -> Any:
         """A capsule. `stream`: whose next work is to see what was written; None and 1 are CUDA's
         default stream, which waits by itself, -1 waits for nothing."""
-        if not is_on_card(self.array):
-            return self.numpy().__dlpack__()
-        from ..runtime.dlpack import capsule_of
+        from ..runtime.dlpack import CPU, capsule_of
 
+        if not is_on_card(self.array):
+            array = self.numpy()
+            if self.dtype is dtypes.bfloat16:  # which numpy gives to nobody
+                return capsule_of(array, address(array), CPU)
+            return array.__dlpack__()
         array = _shared(self, BufferError)
         if stream not in (None, 0, 1, -1):
             card().driver.wait_for(stream)  # type: ignore[attr-defined]
@@ -78,15 +83,27 @@ def from_dlpack(ext_tensor: Any) -> Tensor:
     from .tensor import wrap
 
     if ext_tensor.__dlpack_device__()[0] == 1:
-        return from_numpy(np.from_dlpack(ext_tensor))
+        return from_numpy(_of_host(ext_tensor))
     found = card()
     from ..runtime.card import SiliconCard
     from ..runtime.dlpack import interface_of
 
     if not isinstance(found, SiliconCard):
         raise RuntimeError("the simulated card cannot look into memory of a card of silicon")
-    interface, owner = interface_of(ext_tensor.__dlpack__(stream=found.driver.stream_id))
-    return wrap(found.foreign(interface, owner))
+    capsule = ext_tensor.__dlpack__(stream=found.driver.stream_id)
+    interface, owner, dtype = interface_of(capsule)
+    return wrap(found.foreign(interface, owner).view(dtype.numpy))
+
+
+def _of_host(ext_tensor: Any) -> np.ndarray:
+    """numpy looks into the memory; bfloat16, which it does not know, is words to it."""
+    from ..runtime.dlpack import CPU, Foreign, interface_of
+
+    try:
+        return np.from_dlpack(ext_tensor)
+    except (BufferError, RuntimeError):
+        interface, owner, dtype = interface_of(ext_tensor.__dlpack__(), CPU)
+        return np.asarray(Foreign(interface, owner, None)).view(dtype.numpy)
 
 
 def from_interface(data: Any) -> Tensor:

@@ -119,7 +119,8 @@ def _copied(data: Any, dtype: DType | None) -> np.ndarray:
     _flatten(data, shape, 0, flat, kinds)
     dtype = dtype or _common(kinds)
     with np.errstate(all="ignore"):
-        return np.array(flat, dtype=dtype.numpy).reshape(shape)
+        made = np.array(flat, dtype=dtypes.computed_in(dtype).numpy).reshape(shape)
+        return made.astype(dtype.numpy, copy=False)
 
 
 def _shape_of(data: Any) -> tuple[int, ...]:
@@ -181,7 +182,7 @@ def _number(value: Any, kinds: set) -> Any:
 
 def _common(kinds: set[DType]) -> DType:
     """The type that holds all of them; no elements at all make the default type."""
-    ladder = (dtypes.float64, dtypes.float32, dtypes.int64, dtypes.int32)
+    ladder = (dtypes.float64, dtypes.float32, *dtypes.HALVES, dtypes.int64, dtypes.int32)
     return next((t for t in ladder if t in kinds), dtypes.bool if kinds else dtypes.default)
 
 

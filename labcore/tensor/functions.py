@@ -55,7 +55,7 @@ def _close(input: Tensor, other: Tensor, rtol: float, atol: float, equal_nan: bo
         raise RuntimeError(f"{input.dtype.title} did not match {other.dtype.title}")
     a, b = to_host(input.array), to_host(other.array)
     with np.errstate(all="ignore"):
-        if a.dtype.kind != "f":
+        if input.dtype.is_half or not input.dtype.is_floating_point:
             a, b = a.astype(np.float64), b.astype(np.float64)
         return np.isclose(a, b, rtol, atol, equal_nan)
 

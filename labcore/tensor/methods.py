@@ -127,6 +127,12 @@ class Methods:
     def float(self) -> Tensor:
         return self.to(dtypes.float32)
 
+    def half(self) -> Tensor:
+        return self.to(dtypes.float16)
+
+    def bfloat16(self) -> Tensor:
+        return self.to(dtypes.bfloat16)
+
     def double(self) -> Tensor:
         return self.to(dtypes.float64)
 

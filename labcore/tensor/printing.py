@@ -15,6 +15,7 @@ import numpy as np
 
 from labcore import dtypes
 
+from .conversions import plain
 from .cuda import is_on_card, to_host
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class _Notation:
 
 def tensor_text(tensor: Tensor) -> str:
     """The repr of a tensor."""
-    array = to_host(tensor.array)
+    array = plain(to_host(tensor.array))
     notes = [] if not is_on_card(tensor.array) else [f"device='{tensor.device}'"]
     default = dtypes.default
     if not array.size:

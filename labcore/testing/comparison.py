@@ -16,10 +16,16 @@ import numpy as np
 
 from labcore import dtypes
 from labcore.tensor import Tensor, from_numpy
+from labcore.tensor.conversions import plain
 from labcore.tensor.cuda import to_host
 
 # dtype -> (rtol, atol); everything else is compared exactly
-TOLERANCES = {dtypes.float32: (1.3e-6, 1e-5), dtypes.float64: (1e-7, 1e-7)}
+TOLERANCES = {
+    dtypes.float16: (1e-3, 1e-5),
+    dtypes.bfloat16: (1.6e-2, 1e-5),
+    dtypes.float32: (1.3e-6, 1e-5),
+    dtypes.float64: (1e-7, 1e-7),
+}
 
 Message = str | Callable[[str], str] | None
 
@@ -150,7 +156,7 @@ def _compare_tensors(actual: Tensor, expected: Tensor, path: tuple, options: _Op
                 f"The values for attribute '{name}' do not match: {have} != {want}.", path, options
             )
     rtol, atol = _tolerances(options, actual.dtype, expected.dtype)
-    a, e = _same_type(to_host(actual.array), to_host(expected.array))
+    a, e = _same_type(plain(to_host(actual.array)), plain(to_host(expected.array)))
     with np.errstate(all="ignore"):
         close = np.asarray(np.isclose(a, e, rtol, atol, options.equal_nan))
     if close.all():

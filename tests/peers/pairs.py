@@ -16,14 +16,19 @@ import labcore as lab
 
 torch = pytest.importorskip("torch", reason="torch is a peer: `make peers`")
 
-NAMES = ("float32", "float64", "int64", "int32", "bool")
+HALVES = ("float16", "bfloat16")
+NAMES = ("float32", "float64", *HALVES, "int64", "int32", "bool")
 
 
 def pair(array: Any, dtype: str | None = None, requires_grad: bool = False,
          stride: tuple[int, ...] | None = None) -> tuple[Any, Any]:
     """The array as a tensor of the lab and one of PyTorch, with these strides (in elements)."""
-    array = np.asarray(array, dtype=dtype and {"bool": "bool_"}.get(dtype, dtype))
-    ours, theirs = lab.zeros(array.shape, dtype=getattr(lab, str(array.dtype))), torch.tensor(array)
+    wide = "float32" if dtype in HALVES else dtype
+    array = np.asarray(array, dtype=wide and {"bool": "bool_"}.get(wide, wide))
+    ours = lab.zeros(array.shape, dtype=getattr(lab, dtype or str(array.dtype)))
+    theirs = torch.tensor(array)
+    if dtype in HALVES:
+        theirs = theirs.to(getattr(torch, dtype))
     if array.size:
         ours = lab.tensor(array.tolist(), dtype=ours.dtype)
     if stride is not None:
@@ -89,7 +94,20 @@ def _same_tensor(ours: Any, theirs: Any, ulps: int) -> None:
     strides = tuple(ours.stride()), tuple(theirs.stride())
     assert strides[0] == strides[1], f"strides of {tuple(ours.shape)}: {strides}"
     assert ours.requires_grad == theirs.requires_grad
-    close(ours.detach().numpy(), theirs.detach().numpy(), ulps)
+    if ours.dtype.is_half:
+        close_halves(ours, theirs, ulps)
+    else:
+        close(ours.detach().numpy(), theirs.detach().numpy(), ulps)
+
+
+def close_halves(ours: Any, theirs: Any, ulps: int) -> None:
+    """As `close`, in units of the last place that a half has."""
+    eps = torch.finfo(theirs.dtype).eps
+    a, b = ours.detach().float().numpy(), theirs.detach().float().numpy()
+    if ulps:
+        np.testing.assert_allclose(a, b, rtol=eps, atol=eps * np.float32(2**-10), equal_nan=True)
+    else:
+        close(a, b, 0)
 
 
 def close(ours: np.ndarray, theirs: np.ndarray, ulps: int) -> None:

@@ -17,7 +17,7 @@ BITWISE = ["bitwise_and", "bitwise_or", "bitwise_xor"]
 
 
 def values(dtype: str) -> list:
-    if dtype.startswith("float"):
+    if "float" in dtype:
         return EDGES
     return [False, True, True] if dtype == "bool" else WHOLE
 

@@ -16,7 +16,8 @@ from packaging.requirements import Requirement
 from rattler import MatchSpec
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-CONDA_NAMES = {"graphviz": "python-graphviz", "matplotlib": "matplotlib-base"}
+CONDA_NAMES = {"graphviz": "python-graphviz", "matplotlib": "matplotlib-base",
+               "ml-dtypes": "ml_dtypes"}
 # sha256 of the address of uv's default index: no other address will do.
 PUBLIC_INDEX = "5a06749b2297be54ac5699f6f2761716adc5001a2d5f8b915ab2172922dd5706"
 PEERS = {"torch", "jax", "jaxlib", "numexpr"}

@@ -8,6 +8,7 @@ import sys
 import labcore as torch
 
 HEAVY = (
+    "ml_dtypes",
     "numba",
     "llvmlite",
     "sympy",
