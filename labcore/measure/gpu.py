@@ -30,13 +30,14 @@ CALLS = 2000  # of which the host's time is taken
 
 @dataclass(frozen=True)
 class Row:
-    """`function(torch, *tensors)` on random float32 tensors of these shapes. Asked: `copy`, how
-    much of a copy's speed, `ratio`, how much of torch.compile's time."""
+    """`function(torch, *tensors)` on random tensors of these shapes and this type. Asked: `copy`,
+    how much of a copy's speed, `ratio`, how much of torch.compile's time."""
 
     function: Callable[..., Any]
     shapes: tuple[tuple[int, ...], ...]
     copy: float | None
     ratio: float
+    dtype: str = "float32"
 
 
 def chain(torch: Any, x: Any, b: Any) -> Any:
@@ -89,6 +90,9 @@ ROWS = {
         gelu_backward, ((16384, 4096), (16384, 4096), (4096,)), 0.92, 0.8),
     "layer norm backward 16384x4096": Row(layer_norm_backward, (
         (16384, 4096), (16384, 4096), (4096,), (16384, 1), (16384, 1)), 0.86, 0.96),
+    **{f"{name} 2^28 {dtype}": Row(function, ((1 << 28,),) * count, 0.95, 1.0, dtype)
+       for dtype in ("float16", "bfloat16")
+       for name, function, count in (("chain", chain, 2), ("chain backward", chain_backward, 3))},
     "full sum 2^28": Row(full_sum, ((1 << 28,),), 0.92, 1.0),
     "column sum 16384x4096": Row(column_sum, ((16384, 4096),), 0.92, 1.0),
 }
@@ -140,10 +144,11 @@ def measured(
     from ..runtime.card import SiliconCard
     from ..tensor.cuda import card
 
-    given = [torch.randn(*shape, device="cuda") for shape in row.shapes]
+    dtype = getattr(torch, row.dtype)
+    given = [torch.randn(*shape, device="cuda").to(dtype) for shape in row.shapes]
     ours = [lab.from_dlpack(t) for t in given]
     want = listed(row.function(torch, *[t.double() for t in given]))
-    nbytes = 4 * sum(t.numel() for t in (*given, *want))
+    nbytes = dtype.itemsize * sum(t.numel() for t in (*given, *want))
     compiled = lab.compile(lambda *tensors: row.function(lab, *tensors), options=options)
     found_card = card()
     assert isinstance(found_card, SiliconCard)

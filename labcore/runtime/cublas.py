@@ -4,7 +4,8 @@ In: addresses and layouts of three matrices, or of three batches of them.  Out: 
 `described` says whether two arrays are such, without asking a card.
 cuBLAS counts columns first, so what is a row-major product of a and b is to it that of b and a; a
 matrix that lies turned is told so, and is not copied.
-Sums of float32 products are float32's, as PyTorch's are by default: no tf32.
+Sums of float32 products are float32's, as PyTorch's are by default: no tf32. So are those of
+halves.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from collections.abc import Sequence
 from math import prod
 from typing import NamedTuple
 
-KINDS = {"float32": (0, 68, ctypes.c_float), "float64": (1, 70, ctypes.c_double)}  # CUDA's numbers
+KINDS = {  # CUDA's numbers: of the elements, of what sums are in
+    "float32": (0, 68, ctypes.c_float), "float64": (1, 70, ctypes.c_double),
+    "float16": (2, 68, ctypes.c_float), "bfloat16": (14, 68, ctypes.c_float),
+}
 DEFAULT = -1  # the library chooses how
 INT32 = 2**31
 

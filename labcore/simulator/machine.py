@@ -68,13 +68,15 @@ class Memory:
         self.trackers: dict[tuple[int, int], Tracker] = {}
 
     def array(self, name: str, cells: np.ndarray, constant: bool = False) -> Global:
-        """A flat numpy array as an argument; `constant`, where it is declared so."""
+        """A flat numpy array as an argument; `constant`, where it is declared so. Halves are words
+        of 16 bits to a kernel."""
         base = _allocation(cells)
         start = _address(cells) - _address(base)
         key = (_address(base), cells.itemsize)
         if key not in self.trackers:
             self.trackers[key] = Tracker(base.nbytes // cells.itemsize)
-        return Global(name, cells, start, self.trackers[key], constant)
+        held = cells.view(np.uint16) if cells.itemsize == 2 else cells
+        return Global(name, held, start, self.trackers[key], constant)
 
 
 def launch(

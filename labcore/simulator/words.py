@@ -13,6 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .. import dtypes
+
 
 def _typed(kind: type) -> Callable[[Any], Any]:
     return lambda value: np.asarray(value).astype(kind)[()]
@@ -41,6 +43,15 @@ def _integer_pow(a: Any, b: Any) -> Any:
     return np.where(b < 0, negative, np.power(a, np.maximum(b, 0)))
 
 
+def _of(half: dtypes.dtype) -> Callable[[Any], Any]:
+    """float32 of a half, which a kernel holds as a word of 16 bits."""
+    return lambda word: np.asarray(word, np.uint16).view(half.numpy).astype(np.float32)[()]
+
+
+def _to(half: dtypes.dtype) -> Callable[[Any], Any]:
+    return lambda value: np.asarray(value, np.float32).astype(half.numpy).view(np.uint16)[()]
+
+
 _erf = np.frompyfunc(math.erf, 1, 1)
 
 
@@ -50,7 +61,9 @@ def erf(a: Any) -> Any:
 
 WORDS: dict[str, Callable[..., Any]] = {
     **{kind.__name__: _typed(kind) for kind in (
-        np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint32)},
+        np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint16, np.uint32)},
+    **{f"of_{half.name}": _of(half) for half in dtypes.HALVES},
+    **{half.name: _to(half) for half in dtypes.HALVES},
     "bool": _typed(np.bool_),
     "abs": np.abs,
     "relu": _relu,
@@ -80,4 +93,4 @@ WORDS: dict[str, Callable[..., Any]] = {
 }
 NUMBERS = {"inf": math.inf, "nan": math.nan}
 KINDS: dict[str, np.dtype] = {name: np.dtype(name) for name in (
-    "float32", "float64", "int32", "int64", "uint8", "uint32")}
+    "float32", "float64", "int32", "int64", "uint8", "uint16", "uint32")}

@@ -22,7 +22,7 @@ def card(request, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int64, torch.int32,
-                                   torch.bool])
+                                   torch.bool, torch.float16])
 def test_a_tensor_comes_back_the_same(dtype):
     x = torch.tensor([[0, 1, 2], [3, 0, 5]]).to(dtype).cuda()
     for y in (x, x.t(), x[1:, ::2], x[0, 0], x[:0]):
@@ -74,14 +74,23 @@ def test_the_stream_of_whoever_takes_it_waits(card):
     assert log[-1] == "wait 42"
 
 
+def test_bfloat16_goes_by_dlpack():
+    x = torch.tensor([[0.5, 1.5], [2.5, -3.0]], dtype=torch.bfloat16).cuda()
+    found = torch.from_dlpack(x.t())
+    assert found.dtype is torch.bfloat16 and found.tolist() == [[0.5, 2.5], [1.5, -3.0]]
+    assert found.data_ptr() == x.data_ptr()
+
+
 def test_what_is_refused():
     x = torch.zeros(2).cuda().requires_grad_()
     for ask in (lambda: x.__cuda_array_interface__, x.__dlpack__):
         with pytest.raises(RuntimeError, match="requires grad. Use var.detach"):
             ask()
-    half = {**x.detach().__cuda_array_interface__, "typestr": "<f2"}
-    with pytest.raises(TypeError, match="float16"):
-        torch.as_tensor(SimpleNamespace(__cuda_array_interface__=half))
+    short = {**x.detach().__cuda_array_interface__, "typestr": "<i2"}
+    with pytest.raises(TypeError, match="int16"):
+        torch.as_tensor(SimpleNamespace(__cuda_array_interface__=short))
+    with pytest.raises(AttributeError, match="no bfloat16: share it by DLPack"):
+        x.detach().bfloat16().__cuda_array_interface__
 
 
 def test_with_the_host_it_is_numpy_s():

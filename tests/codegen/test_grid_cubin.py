@@ -81,6 +81,31 @@ def test_what_nobody_writes_is_loaded_by_its_own_way():
         assert kernel.ptx.count("ld.global.nc.f32") == kernel.ptx.count("ld.global") == loads
 
 
+@pytest.mark.parametrize("half", dtypes.HALVES, ids=lambda t: t.name)
+def test_halves_are_words_that_one_instruction_converts(half):
+    """Eight loads of two bytes from each array for a whole tile, and one in the last one's loop;
+    three operators, each of which rounds."""
+    short = {"float16": "f16", "bfloat16": "bf16"}[half.name]
+    whole = floats(1 << 20, dtype=half)
+    (kernel,) = compiled(lambda x, b: ops.mul(ops.relu(ops.add(x, b)), 2.1), whole, whole)
+    assert (kernel.stack, kernel.spills) == (0, 0) and kernel.registers <= 40
+    assert ".f64" not in kernel.ptx and "ld.global.b32" not in kernel.ptx
+    assert kernel.ptx.count(f"cvt.rn.{short}.f32") == 3 * 8
+    assert kernel.ptx.count("ld.global") == 2 * 8
+
+
+@needs_extra
+@pytest.mark.parametrize("half", dtypes.HALVES, ids=lambda t: t.name)
+@pytest.mark.parametrize("function", [
+    softmax, lambda x: ops.sum(x, 0), lambda x: (ops.sum(x), ops.amax(x, 1)),
+    lambda x: ops.cumsum(x, -1), lambda x: ops.where(ops.gt(x, 0.1), x, 0.3),
+    lambda x: ops.layer_norm(x, (1024,)), lambda x: ops.index_select(x, 0, ops.arange(5)),
+], ids=["softmax", "columns", "folds", "running", "where", "layer norm", "places"])
+def test_all_forms_of_halves_compile(function, half):
+    for kernel in compiled(function, floats(64, 1024, dtype=half)):
+        assert (kernel.stack, kernel.spills) == (0, 0)
+
+
 @needs_extra
 def test_a_maximum_keeps_nan():
     (kernel,) = compiled(softmax, floats(64, 1024))

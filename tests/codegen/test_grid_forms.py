@@ -6,6 +6,7 @@ that passes here has none of these on these inputs.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from labcore import dtypes, ops
@@ -233,3 +234,42 @@ def test_the_program_reads_like_the_cpu_s():
     assert "[8, 64](x.array, div.array)" in text
     kernel = text.index("@resident(24)\ndef ")
     assert text.index("def warp_sum") < text.index("def take_sum") < kernel
+
+
+# ---- halves --------------------------------------------------------------------------------------
+
+HALVES = pytest.mark.parametrize("half", dtypes.HALVES, ids=lambda t: t.name)
+
+
+@HALVES
+@pytest.mark.parametrize("shape", [(3000,), (2048,), (5, 700), (2, 3, 4, 5)], ids=str)
+def test_a_flat_nest_of_halves_has_eight_elements_a_thread(half, shape):
+    """The bits of eager mode, and two bytes for each element that is read or written."""
+    call = check(lambda x, b: ops.mul(ops.relu(ops.add(x, b)), 2.1),
+                 floats(*shape, dtype=half), floats(*shape, dtype=half))
+    (kernel,) = call.launches[0].kernels
+    assert "8 elements a thread" in kernel.reason and f'x: "const {half.name}*"' in kernel.source
+    count = int(np.prod(shape))
+    (launch,) = call.launched
+    traffic = launch.traffic["x"]
+    assert (traffic.reads, launch.traffic["mul"].writes) == (count, count)
+    assert traffic.coalesced > 0.9
+
+
+@HALVES
+def test_a_flat_nest_beside_float32_has_four(half):
+    call = check(lambda x, y: ops.add(x, y), floats(3000, dtype=half), floats(3000))
+    assert "4 elements a thread" in call.launches[0].kernels[0].reason
+
+
+@HALVES
+@pytest.mark.parametrize("function", [
+    softmax, lambda x: ops.sum(x, 0), lambda x: (ops.sum(x), ops.amax(x, 1)), ops.argmax,
+    lambda x: ops.cumsum(x, 1), lambda x: ops.cumsum(x, 0), lambda x: ops.layer_norm(x, (96,)),
+    lambda x: ops.var(x, 1), lambda x: ops.mean(x, 1), lambda x: ops.flip(x, (1,)),
+    lambda x: ops.cat([x, ops.mul(x, 2)], 0), lambda x: ops.where(ops.gt(x, 0.1), x, 0.3),
+    lambda x: ops.index_select(x, 0, ops.arange(5)), lambda x: ops.to(x, dtypes.int32),
+    lambda x: ops.index_add(x, 0, ops.arange(4), ops.slice(x, 0, 0, 4)),
+], ids=str)
+def test_all_forms_of_halves(half, function):
+    check(function, floats(40, 96, dtype=half))

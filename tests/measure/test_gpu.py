@@ -19,7 +19,8 @@ def test_a_row_compiled_is_the_row(name):
     small = [tuple(min(n, 6 + k) if n > 1 else 1 for k, n in enumerate(s)) for s in row.shapes]
     width = max(s[-1] for s in small)
     small = [(*s[:-1], width) if s[-1] > 1 else s for s in small]
-    given = [from_numpy(rng.standard_normal(s).astype(np.float32)) for s in small]
+    dtype = getattr(torch, row.dtype)
+    given = [from_numpy(rng.standard_normal(s).astype(np.float32)).to(dtype) for s in small]
     want = gpu.listed(row.function(torch, *given))
     found = gpu.listed(torch.compile(lambda *t: row.function(torch, *t))(*given))
     torch.testing.assert_close(found, want, rtol=1e-4, atol=1e-4)

@@ -22,6 +22,7 @@ from ...fusion.nest import Nest, Pass
 from ...fusion.primitives import SUMEXP, accumulator, identity, lowest
 from .. import spelling
 from ..cpu import CpuPrinter, Section
+from ..numba_ir import IN_MEMORY
 from ..printer import (
     RESERVED,
     Line,
@@ -36,8 +37,8 @@ from .device import FUNCTIONS, WARP
 from .form import Form
 from .kernel import GridKernel
 
-WORDS = {*FUNCTIONS, "cuda", "uint8", "uint32", "int32", "min", "tid", "tx", "ty", "row", "col",
-         "first", "tile", "batch", "share", "result", "other", "a", "c", "k", "q", "s", "v"}
+WORDS = {*FUNCTIONS, "cuda", "uint8", "uint16", "uint32", "int32", "min", "tid", "tx", "ty", "row",
+         "col", "first", "tile", "batch", "share", "result", "other", "a", "c", "k", "q", "s", "v"}
 
 
 class _Asking(Reads):
@@ -106,9 +107,10 @@ class GridPrinter(CpuPrinter):
     # ---- registers and shared memory ----
 
     def array(self, wanted: str, count: int, dtype: dtypes.dtype, where: str = "local") -> str:
-        """An array of each thread's own, or of the block's; a bool is a byte in it."""
+        """An array of each thread's own, or of the block's; a bool is a byte in it, a half a word.
+        """
         name = self._name(wanted)
-        kind = "uint8" if dtype is dtypes.bool else dtype.name
+        kind = IN_MEMORY.get(dtype.name, dtype.name)
         self.declared[name] = f"{name} = cuda.{where}.array({count}, {kind})"
         return name
 

@@ -20,6 +20,7 @@ from types import FunctionType
 from typing import Any
 
 from ..build import show_without_file
+from ..numba_ir import IN_MEMORY
 from ..printer import pointee
 
 CC = (9, 0)  # Hopper: H100, H200
@@ -118,7 +119,8 @@ def _ptx(function: FunctionType, threads: int, cc: tuple[int, int]) -> str:
 
 
 def _type(annotation: str) -> Any:
-    """numba's type for "float32*", "const float32*" or "int64"; a bool is a byte in memory."""
+    """numba's type for "float32*", "const float32*" or "int64"; a bool is a byte in memory, a half
+    is a word."""
     from numba.cuda import types as cuda_types
 
     from .words import Constant
@@ -127,7 +129,7 @@ def _type(annotation: str) -> Any:
     name = pointee(annotation)
     if not name:
         return getattr(types, annotation)
-    element = types.uint8 if name == "bool" else getattr(types, name)
+    element = getattr(types, IN_MEMORY.get(name, name))
     return Constant(element) if annotation.startswith("const ") else types.CPointer(element)
 
 

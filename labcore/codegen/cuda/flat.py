@@ -1,8 +1,9 @@
-"""Pointwise nests: each thread computes four elements that lie a block apart.
+"""Pointwise nests: each thread computes four elements that lie a block apart; eight, where all of
+them are halves.
 
 One element a thread keeps too few loads in flight (60 to 83 % of what a copy reaches on an H200),
-four reach all of it. Where loops could not be merged, a block stays within one row of the last
-loop, which spares a division an element; where that is short, the index is divided.
+four of float32 reach all of it. Where loops could not be merged, a block stays within one row of
+the last loop, which spares a division an element; where that is short, the index is divided.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from ...fusion.ir import Expr, product
 from ...fusion.nest import Nest
 from ..printer import Line, indented
 from .base import GridPrinter, guarded, repeated
-from .form import EACH, THREADS, TILE, Form
+from .form import THREADS, Form
 from .kernel import GridKernel, ceil_div
 
 INT32 = 2**31
@@ -19,6 +20,7 @@ INT32 = 2**31
 
 class FlatPrinter(GridPrinter):
     def __init__(self, nest: Nest, form: Form) -> None:
+        self.tile = form.each * THREADS
         self.all = [*nest.outer_loops, *nest.inner_loops]
         size = self.all[-1][1]
         self.by_rows = len(self.all) > 1 and (size.const is None or size.const >= THREADS)
@@ -29,12 +31,12 @@ class FlatPrinter(GridPrinter):
         with_rows = self.all[:-1] if self.by_rows else []
         count = product([size for _, size in self.tiled])
         (only,) = self.nest.passes
-        loads = self.loads(only.inside, EACH)
+        loads = self.loads(only.inside, self.form.each)
         section = self.section_of(only)
         lines = [*self._start(with_rows, count), *section.before,
                  *self._tile(count, loads, section.inside)]
         rows = product([size for _, size in with_rows])
-        tiles = ceil_div(count, TILE)
+        tiles = ceil_div(count, self.tile)
         grid = tiles if not with_rows else f"{_times(rows)}({tiles})"
         if count.const is not None and rows.const is not None:
             grid = str(max(1, rows.const) * int(tiles))
@@ -44,17 +46,17 @@ class FlatPrinter(GridPrinter):
         """Where the block's elements begin."""
         block = "int64(cuda.blockIdx.x)"
         if not with_rows:
-            return [(f"first = {block} * {TILE} + cuda.threadIdx.x", "")]
-        if count.const is not None and count.const <= TILE:
+            return [(f"first = {block} * {self.tile} + cuda.threadIdx.x", "")]
+        if count.const is not None and count.const <= self.tile:
             return [(f"row = {block}", ""), *self.unflatten(with_rows, "row"),
                     ("first = int64(cuda.threadIdx.x)", "")]
-        tiles = ceil_div(count, TILE) if count.const is not None else (
-            f"(({self.spell_offset(count)} + {TILE - 1}) // {TILE})")
+        tiles = ceil_div(count, self.tile) if count.const is not None else (
+            f"(({self.spell_offset(count)} + {self.tile - 1}) // {self.tile})")
         return [
             (f"tile = {block} % {tiles}", ""),
             (f"row = {block} // {tiles}", ""),
             *self.unflatten(with_rows, "row"),
-            (f"first = tile * {TILE} + cuda.threadIdx.x", ""),
+            (f"first = tile * {self.tile} + cuda.threadIdx.x", ""),
         ]
 
     def _tile(self, count: Expr, loads: list[Line], body: list[Line]) -> list[Line]:
@@ -63,15 +65,15 @@ class FlatPrinter(GridPrinter):
         wrap = "uint32" if count.const is not None and count.const < INT32 else ""
         at = self.unflatten(self.tiled, index, wrap)
         bound = self.spell_offset(count)
-        last = repeated(f"for k in range({EACH}):",
+        last = repeated(f"for k in range({self.form.each}):",
                         guarded(f"{index} < {bound}", [*at, *loads, *body]))
-        if count.const is not None and count.const < TILE:
+        if count.const is not None and count.const < self.tile:
             return last
-        whole = [*repeated(f"for k in range({EACH}):", [*at, *loads] if loads else []),
-                 *repeated(f"for k in range({EACH}):", [*at, *body])]
-        if count.const is not None and count.const % TILE == 0:
+        whole = [*repeated(f"for k in range({self.form.each}):", [*at, *loads] if loads else []),
+                 *repeated(f"for k in range({self.form.each}):", [*at, *body])]
+        if count.const is not None and count.const % self.tile == 0:
             return whole
-        return [(f"if first + {TILE - THREADS} < {bound}:", ""), *indented(whole, 1),
+        return [(f"if first + {self.tile - THREADS} < {bound}:", ""), *indented(whole, 1),
                 ("else:", ""), *indented(last, 1)]
 
 

@@ -27,6 +27,7 @@ from ...fusion.online import LONG_ROW
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
+HALVES = 8  # the same of two bytes each: as many bytes are in flight
 TILE = THREADS * EACH
 DEEP = 16  # the same of one long row, of which a thread does nothing but add up
 STRETCH = THREADS * DEEP
@@ -45,13 +46,14 @@ SHORT = 256  # numbers that a thread adds up in float32; more in float64
 @dataclass(frozen=True)
 class Form:
     """`threads` of a block along the row; `shares`: blocks that leave partial results; `short`:
-    no thread adds up more than `SHORT` numbers."""
+    no thread adds up more than `SHORT` numbers; `each`: elements of a thread of a flat nest."""
 
     name: str
     reason: str
     threads: int = THREADS
     shares: int = 1
     short: bool = False
+    each: int = EACH
 
 
 def choose(nest: Nest) -> Form:
@@ -89,7 +91,10 @@ def _apart(nest: Nest, parts: set[str], why: str) -> Form:
 def _flat(nest: Nest) -> Form:
     if not nest.loops:
         return Form("one thread", "there is one element", 32)
-    return Form("flat", f"pointwise: {EACH} elements a thread, {THREADS} threads a block")
+    types = [nest.buffers_by_name[name].dtype for name in nest.arguments]
+    each = HALVES if all(t.is_half for t in types) else EACH
+    return Form("flat", f"pointwise: {each} elements a thread, {THREADS} threads a block",
+                each=each)
 
 
 def _one_row(nest: Nest) -> Form:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import dtypes
 from ...runtime.card import SiliconCard
 from ...runtime.driver import Argument, CallStep, KernelStep, OutOfMemory, Step
 from ...simulator import Launch, launch
@@ -145,7 +146,7 @@ class PaperDriver:
         arguments = []
         for type_, value in zip(function.types, given, strict=True):
             if element := pointee(type_):
-                cells, numpy = self.memory_at(value), np.dtype(element)
+                cells, numpy = self.memory_at(value), dtypes.BY_NAME[element].numpy
                 whole = cells.nbytes // numpy.itemsize * numpy.itemsize
                 arguments.append(cells[:whole].view(numpy))
             else:
@@ -155,7 +156,8 @@ class PaperDriver:
             self.launches.append(found)
 
     def matmul(self, kind: str, product: Any, a: int, b: int, c: int) -> None:
-        p, type_ = product, np.dtype(kind)
+        p, dtype = product, dtypes.BY_NAME[kind]
+        type_, wide = dtype.numpy, dtypes.computed_in(dtype).numpy
 
         def matrix(pointer: int, m: Any, rows: int, columns: int) -> np.ndarray:
             cells = self.memory_at(pointer)
@@ -164,7 +166,8 @@ class PaperDriver:
                               [s * type_.itemsize for s in steps])
 
         out = np.ndarray((p.batch, p.m, p.n), type_, self.memory_at(c))
-        out[...] = matrix(a, p.a, p.m, p.k) @ matrix(b, p.b, p.k, p.n)
+        left, right = matrix(a, p.a, p.m, p.k), matrix(b, p.b, p.k, p.n)
+        out[...] = left.astype(wide, copy=False) @ right.astype(wide, copy=False)
 
     def replay(self, steps: Sequence[Any]) -> PaperReplay:
         self.replays.append(PaperReplay(self, steps))

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from ...dtypes import from_numpy
 from ...runtime import cards
 from ...simulator import launch
 from ...tensor.cuda import DeviceArray, SimulatedArray, exact_copy, layout
@@ -67,7 +68,8 @@ class SimulatedCard:
     def empty(self, shape: Sequence[int], steps: Sequence[int], dtype: np.dtype) -> SimulatedArray:
         size = dtype.itemsize
         span = 1 + sum((n - 1) * s // size for n, s in zip(shape, steps)) if all(shape) else 0
-        poison = np.nan if dtype.kind == "f" else dtype.kind == "b" or np.iinfo(dtype).min
+        floats = from_numpy(dtype).is_floating_point
+        poison = np.nan if floats else dtype.kind == "b" or np.iinfo(dtype).min
         memory = np.full(span, poison, dtype)
         return np.ndarray(tuple(shape), dtype, memory, 0, tuple(steps)).view(SimulatedArray)
 

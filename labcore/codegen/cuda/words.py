@@ -139,6 +139,21 @@ def _fmod(builder: Any, type_: Any, args: list[Any]) -> Any:
     return _library("fmod")(builder, type_, args) if _is_float(type_) else builder.srem(*args)
 
 
+def _instruction(text: str, target: Any, source: Any) -> Any:
+    """A word of one value that is one instruction of PTX; a half is a word of 16 bits."""
+    places = {types.float32: "f", types.uint16: "h"}
+
+    def one(context: Any, a: Any) -> Any:
+        def build(ctx: Any, builder: Any, sig: Any, args: Any) -> Any:
+            llvm = ir.FunctionType(ctx.get_value_type(target), (ctx.get_value_type(source),))
+            where = f"={places[target]},{places[source]}"
+            return builder.call(ir.InlineAsm(llvm, text, where), args)
+
+        return target(source), build
+
+    return intrinsic(one)
+
+
 def _trap(context: Any) -> Any:
     """Ends the launch with an error, as an assertion in a kernel does."""
 
@@ -189,7 +204,11 @@ WORDS: dict[str, Any] = {
     "inf": math.inf,
     "nan": math.nan,
     **{kind.__name__: kind for kind in (
-        np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint32)},
+        np.float32, np.float64, np.int32, np.int64, np.uint8, np.uint16, np.uint32)},
+    "of_float16": _instruction("cvt.f32.f16 $0, $1;", types.float32, types.uint16),
+    "float16": _instruction("cvt.rn.f16.f32 $0, $1;", types.uint16, types.float32),
+    "of_bfloat16": _instruction("mov.b32 $0, {0, $1};", types.float32, types.uint16),
+    "bfloat16": _instruction("cvt.rn.bf16.f32 $0, $1;", types.uint16, types.float32),
     **{name: _word(1, _library(name)) for name in LIBRARY},
     "round": _word(1, _library("rint")),
     "pow": _word(2, _library("pow")),
