@@ -77,6 +77,14 @@ def column_sum(torch: Any, x: Any) -> Any:
     return x.sum(0)
 
 
+def plus_transposed(torch: Any, x: Any, y: Any) -> Any:
+    return x + y.t()
+
+
+def transposed_copy(torch: Any, x: Any) -> Any:
+    return x.t().contiguous()
+
+
 ROWS = {
     "chain 2^28": Row(chain, ((1 << 28,),) * 2, 0.97, 1.0),
     "chain backward 2^28": Row(chain_backward, ((1 << 28,),) * 3, 0.97, 1.0),
@@ -95,6 +103,8 @@ ROWS = {
        for name, function, count in (("chain", chain, 2), ("chain backward", chain_backward, 3))},
     "full sum 2^28": Row(full_sum, ((1 << 28,),), 0.92, 1.0),
     "column sum 16384x4096": Row(column_sum, ((16384, 4096),), 0.92, 1.0),
+    "plus transposed 16384x8192": Row(plus_transposed, ((16384, 8192), (8192, 16384)), None, 1.0),
+    "transposed copy 16384x8192": Row(transposed_copy, ((16384, 8192),), None, 1.0),
 }
 REGION = 5  # times a softmax of rows and one of columns: ten kernels that do not fuse
 

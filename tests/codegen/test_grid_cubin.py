@@ -15,6 +15,7 @@ from tests.fusion.graphs import chain, floats, graph_of, layer_norm, layer_norm_
 
 from .grid import fused
 from .test_grid_forms import gelu_backward
+from .test_grid_tiles import plus_turned, turned
 
 ROOM = Path(cubin.__file__).parents[2]
 EXTRA = importlib.util.find_spec("numba_cuda") is not None
@@ -30,6 +31,10 @@ def compiled(function, *metas):
 CASES = {
     "pointwise": (chain, [floats(1 << 20), floats(1 << 20)], 24),
     "pointwise rows": (chain, [floats(4096, 4096), floats(4096)], 24),
+    "transposed": (plus_turned, [floats(4096, 4096), floats(4096, 4096)], 32),
+    "transposed, edges": (plus_turned, [floats(1000, 3000), floats(3000, 1000)], 40),
+    "transposed doubles": (turned, [floats(1000, 3000, dtype=dtypes.float64)], 40),
+    "transposed bools": (turned, [floats(1000, 3000, dtype=dtypes.bool)], 40),
     "softmax 256": (softmax, [floats(4096, 256)], 40),
     "softmax 4096": (softmax, [floats(4096, 4096)], 48),
     "layer norm": (layer_norm, [floats(4096, 1024), floats(1024), floats(1024)], 48),
@@ -104,6 +109,16 @@ def test_halves_are_words_that_one_instruction_converts(half):
 def test_all_forms_of_halves_compile(function, half):
     for kernel in compiled(function, floats(64, 1024, dtype=half)):
         assert (kernel.stack, kernel.spills) == (0, 0)
+
+
+@needs_extra
+def test_a_square_is_loaded_before_it_is_put_into_shared_memory():
+    """All eight loads are on their way when the block waits, and none goes by a generic address."""
+    (kernel,) = compiled(plus_turned, *CASES["transposed"][1])
+    before, after = kernel.ptx.split("bar.sync")
+    assert before.count("ld.global.nc.f32") == 8 and before.count("st.shared.f32") == 4
+    assert after.count("ld.shared.f32") == 4 and after.count("st.global.f32") == 4
+    assert " st.f32" not in kernel.ptx and " ld.f32" not in kernel.ptx
 
 
 @needs_extra

@@ -33,10 +33,16 @@ test("a request counts only after the value has arrived", () => {
 });
 
 test("threads that lie apart have a sector each", () => {
-  const read = kernel("turned").events.find((e) => e.array === "y");
+  const read = kernel("apart").events.find((e) => e.array === "y");
   assert.deepEqual([read.parts.length, fewest(read)], [32, 4]);
-  const at = kernel("turned").events.indexOf(read);
-  assert.match(narrate(kernel("turned"), at + 1, words), /128 bytes in 32 sectors, where 4 would/);
+  const at = kernel("apart").events.indexOf(read);
+  assert.match(narrate(kernel("apart"), at + 1, words), /128 bytes in 32 sectors, where 4 would/);
+});
+
+test("a square that is turned costs no sector and no turn", () => {
+  const { sectors, fewest: least, lost } = sumsOf(kernel("turned")).at(-1);
+  assert.deepEqual([sectors, lost], [least, 0]);
+  assert.ok(kernel("turned").events.some((e) => e.space === "shared" && e.kind === "read"));
 });
 
 test("banks: turns of a request, and what a conflict says", () => {
@@ -71,7 +77,7 @@ test("the last sentence has the sums, in both languages", () => {
         assert.doesNotMatch(narrate(k, p, speak), /undefined|NaN|\{/);
     }
   }
-  const all = kernel("turned");
+  const all = kernel("apart");
   const said = narrate(all, all.events.length, words);
   const { sectors, fewest: least } = sumsOf(all).at(-1);
   assert.ok(said.includes(`In all ${sectors} sectors, where ${least} would do.`), said);

@@ -1,4 +1,4 @@
-"""The traces of three small functions on the grid, for `tests/js/grid.test.js`.
+"""The traces of four small functions on the grid, for `tests/js/grid.test.js`.
 
 `python -m tests.widgets.grid_fixture` writes `tests/js/grid.json`; a test says when it is out of
 date.
@@ -17,6 +17,10 @@ from .programs import block
 FILE = Path(__file__).parents[1] / "js" / "grid.json"
 
 
+def apart(x, y):
+    return x + y[::8]
+
+
 def turned(x, y):
     return x + y.t()
 
@@ -32,6 +36,7 @@ def square(size: int) -> torch.Tensor:
 def printed() -> str:
     traces = {
         "block": GridView(block).trace,
+        "apart": GridView(apart, torch.ones(1024), torch.ones(8192)).trace,
         "turned": GridView(turned, square(32), square(32)).trace,
         "rows": GridView(rows, torch.ones(2, 600)).trace,
     }

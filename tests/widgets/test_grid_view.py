@@ -13,7 +13,7 @@ from labcore.simulator import OutOfBounds
 from labcore.tensor.cuda import card_in_use
 from tests.card.fake import paper_card
 from tests.widgets import grid_fixture
-from tests.widgets.grid_fixture import rows, square, turned
+from tests.widgets.grid_fixture import apart, rows, square, turned
 from tests.widgets.programs import block
 from widgets import GridView
 
@@ -29,12 +29,22 @@ def test_the_text():
     ]
 
 
-def test_a_transposed_read_is_seen():
-    view = GridView(turned, square(64), square(64))
-    assert "y: 4096 read, 0 written, 4096 sectors of 512" in repr(view)
+def test_a_read_with_a_stride_is_seen():
+    view = GridView(apart, torch.ones(1024), torch.ones(8192))
+    assert "y: 1024 read, 0 written, 1024 sectors of 128" in repr(view)
     read = next(e for e in view.shown["events"] if e["array"] == "y")
-    assert (len(read["parts"]), set(read["parts"]), set(read["gaps"])) == (32, {4}, {8})
+    assert (len(read["parts"]), set(read["parts"]), set(read["gaps"])) == (32, {4}, {1})
     assert read["of"] == list(range(32))
+
+
+def test_a_transposed_operand_is_turned_in_shared_memory():
+    view = GridView(turned, square(64), square(64))
+    assert "1536 sectors, 1536 would do" in repr(view)
+    assert "y_tile: 256 requests of shared memory, 0 turns lost" in repr(view)
+    row, column = (
+        next(e for e in view.shown["events"] if (e["space"], e["kind"]) == ("shared", kind))
+        for kind in ("write", "read"))
+    assert all(set(e["parts"]) == {1} and len(set(e["of"])) == 32 for e in (row, column))
 
 
 def test_shared_memory_has_banks():

@@ -5,7 +5,8 @@ compiles for a card and the grid simulator runs without one.
 
     form.py      which form a nest is printed in, and why
     base.py      what the forms share        device.py   reductions over warps and blocks
-    flat.py rows.py columns.py total.py lanes.py fold.py                the forms
+    flat.py tiles.py rows.py columns.py total.py lanes.py fold.py       the forms
+    across.py    which loads of a nest tiles turn
 
 Nothing here imports numba, except what compiles. Inductor's counterpart prints Triton, whose
 compiler chooses what stands here in the text: threads, registers, shared memory.
@@ -15,12 +16,14 @@ from __future__ import annotations
 
 from ...fusion.nest import Nest
 from ..printer import kernel_name
+from .across import loads_across
 from .columns import ColumnsPrinter
 from .flat import FlatPrinter
 from .form import Form as Form, choose as choose
 from .kernel import GridKernel as GridKernel, Launches as Launches
 from .lanes import LanePrinter
 from .rows import RowsPrinter
+from .tiles import TilesPrinter
 from .total import total_kernels
 
 
@@ -35,6 +38,8 @@ def _kernels(nest: Nest, number: int) -> list[GridKernel]:
     name, form = kernel_name(nest, number), choose(nest)
     if form.name == "flat":
         return [FlatPrinter(nest, form).print(name)]
+    if form.name == "tiles" and (found := loads_across(nest)) is not None:
+        return [TilesPrinter(nest, form, found).print(name)]
     if form.name == "columns":
         return ColumnsPrinter(nest, form).kernels(name)
     if form.name == "total":

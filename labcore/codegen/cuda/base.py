@@ -38,7 +38,8 @@ from .form import Form
 from .kernel import GridKernel
 
 WORDS = {*FUNCTIONS, "cuda", "uint8", "uint16", "uint32", "int32", "min", "tid", "tx", "ty", "row",
-         "col", "first", "tile", "batch", "share", "result", "other", "a", "c", "k", "q", "s", "v"}
+         "col", "top", "left", "first", "tile", "batch", "share", "result", "other", "a", "c", "k",
+         "q", "s", "v"}
 
 
 class _Asking(Reads):
@@ -114,11 +115,24 @@ class GridPrinter(CpuPrinter):
         self.declared[name] = f"{name} = cuda.{where}.array({count}, {kind})"
         return name
 
+    def register(self, buffer: str, at: Expr, name: str, count: int, where: str = "local") -> str:
+        """An array of their own for the elements of a buffer at an offset."""
+        dtype = self.buffers[buffer].dtype
+        found = self.array(name, count, dtype, where)
+        while found in self.registers.values():
+            found = self.array(f"{found}_", count, dtype, where)
+        self.registers[buffer, at] = found
+        return found
+
     def read(self, buffer: str, at: Expr) -> str:
         if (buffer, at) not in self.registers:
             return super().read(buffer, at)
-        cell = f"{self.registers[buffer, at]}[k]"
+        cell = self.kept(self.registers[buffer, at])
         return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
+
+    def kept(self, name: str) -> str:
+        """The k-th element of a thread, where an array keeps it."""
+        return f"{name}[k]"
 
     def loads(
         self, nodes: Sequence[Node], count: int, again: bool = False,
@@ -134,11 +148,8 @@ class GridPrinter(CpuPrinter):
         for (buffer, at), note in self._read_by(nodes).items():
             if not which(at) or again and not self._worth_keeping(buffer, at, nodes):
                 continue
-            name = self.array(f"{buffer}_r", count, self.buffers[buffer].dtype)
-            while name in self.registers.values():
-                name = self.array(f"{name}_", count, self.buffers[buffer].dtype)
+            name = self.register(buffer, at, f"{buffer}_r", count)
             lines.append((f"{name}[k] = {self._cell(buffer, at)}", note))
-            self.registers[buffer, at] = name
         return lines
 
     def _read_by(self, nodes: Sequence[Node]) -> dict[tuple[str, Expr], Note]:

@@ -1,6 +1,7 @@
 """How a nest lies on the grid: which form it is printed in, and why.
 
     flat            each thread has four elements, a block apart
+    tiles           a block has a square, of which what lies across is turned in shared memory
     rows            a block a row, or a warp a row; the row stays in registers
     long rows       a block a row that is read again in each pass
     rows, columns   blocks walk over rows; each leaves one row of partial column results
@@ -24,6 +25,7 @@ from dataclasses import dataclass
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
 from ...fusion.online import LONG_ROW
+from .across import SIDE, loads_across
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
@@ -91,10 +93,17 @@ def _apart(nest: Nest, parts: set[str], why: str) -> Form:
 def _flat(nest: Nest) -> Form:
     if not nest.loops:
         return Form("one thread", "there is one element", 32)
+    if (found := loads_across(nest)) is not None:
+        return Form("tiles", f"neighbours of {_listed(found.buffers)} lie across those of what is "
+                    f"stored: squares of {SIDE} by {SIDE} are turned in shared memory")
     types = [nest.buffers_by_name[name].dtype for name in nest.arguments]
     each = HALVES if all(t.is_half for t in types) else EACH
     return Form("flat", f"pointwise: {each} elements a thread, {THREADS} threads a block",
                 each=each)
+
+
+def _listed(names: list[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
 
 
 def _one_row(nest: Nest) -> Form:
