@@ -86,6 +86,7 @@ def test_what_nobody_writes_is_loaded_by_its_own_way():
         assert kernel.ptx.count("ld.global.nc.f32") == kernel.ptx.count("ld.global") == loads
 
 
+@needs_extra
 @pytest.mark.parametrize("half", dtypes.HALVES, ids=lambda t: t.name)
 def test_halves_are_words_that_one_instruction_converts(half):
     """Eight loads of two bytes from each array for a whole tile, and one in the last one's loop;
