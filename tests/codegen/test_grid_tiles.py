@@ -125,8 +125,8 @@ def test_what_gains_nothing_stays_flat():
 
 def test_the_reason():
     (nest,) = fused(graph_of(plus_turned, floats(64, 64), floats(64, 64))).nests
-    assert choose(nest).reason == ("neighbours of y lie across those of what is stored: squares of "
-                                   "32 by 32 are turned in shared memory")
+    assert choose(nest).reason == (
+        "squares of y are turned in shared memory: they lie across what is stored")
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(64, 96), (50, 70), (3, 100)])

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
 from ...fusion.online import LONG_ROW
-from .across import SIDE, loads_across
+from .across import loads_across
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
@@ -94,8 +94,8 @@ def _flat(nest: Nest) -> Form:
     if not nest.loops:
         return Form("one thread", "there is one element", 32)
     if (found := loads_across(nest)) is not None:
-        return Form("tiles", f"neighbours of {_listed(found.buffers)} lie across those of what is "
-                    f"stored: squares of {SIDE} by {SIDE} are turned in shared memory")
+        return Form("tiles", f"squares of {_listed(found.buffers)} are turned in shared memory: "
+                    "they lie across what is stored")
     types = [nest.buffers_by_name[name].dtype for name in nest.arguments]
     each = HALVES if all(t.is_half for t in types) else EACH
     return Form("flat", f"pointwise: {each} elements a thread, {THREADS} threads a block",
