@@ -17,7 +17,7 @@ from ..ops.reductions import reduced_axes, wrap_dim
 from ..shapes import INTS, number_like
 from . import realize
 from .halves import converted
-from .ir import Buffer, Expr, ops
+from .ir import Buffer, ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
 from .values import FLIP, Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 
@@ -83,8 +83,7 @@ def _place_of(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
                       TensorMeta.contiguous(ones, type_), f"{name}_value")
         counted = TensorMeta.contiguous([n if k in axes else 1 for k, n in enumerate(shape)], type_)
         step = [s if k in axes else 0 for k, s in enumerate(counted.stride)]
-        size = Expr.of(counted.numel).const
-        short = size is not None and size < 2**31  # vectors hold twice as many
+        short = bool(counted.numel < 2**31)  # vectors hold twice as many; a guard, of a symbol
         index_type = dtypes.int32 if short else dtypes.int64
         place = Leaf(TensorMeta(shape, tuple(step), index_type), None)
 
