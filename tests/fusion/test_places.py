@@ -227,3 +227,16 @@ def test_the_gradient_of_a_batch_norm_is_one_kernel():
         found.append([t.grad for t in given])
     torch.testing.assert_close(*found, rtol=1e-4, atol=1e-5)
     assert story.text("output_code").count("@kernel\n") == 2
+
+
+def test_a_place_along_an_unknown_length_is_counted_in_int32_under_a_guard():
+    place = torch.compile(lambda x: x.argmax(-1), dynamic=True)
+    with trace.record() as told:
+        place(torch.randn(3, 5))
+    (guard,) = [g for e in told.of(trace.GuardsInstalled) for g in e.guards if "2147" in g.text]
+    assert guard.text == "x.size()[1] < 2147483648"
+    assert "int32(" in told.of(trace.OutputCode)[0].source
+    for n in (2, 9, 40, 1000):
+        x = torch.randn(4, n)
+        x[2, n // 2] = float("nan")
+        assert place(x).tolist() == x.argmax(-1).tolist()
