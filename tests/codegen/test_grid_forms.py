@@ -270,6 +270,6 @@ def test_a_flat_nest_beside_float32_has_four(half):
     lambda x: ops.cat([x, ops.mul(x, 2)], 0), lambda x: ops.where(ops.gt(x, 0.1), x, 0.3),
     lambda x: ops.index_select(x, 0, ops.arange(5)), lambda x: ops.to(x, dtypes.int32),
     lambda x: ops.index_add(x, 0, ops.arange(4), ops.slice(x, 0, 0, 4)),
-], ids=str)
+])
 def test_all_forms_of_halves(half, function):
     check(function, floats(40, 96, dtype=half))
