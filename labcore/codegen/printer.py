@@ -165,6 +165,8 @@ class KernelPrinter(Printer):
         return f"{dtype.name}({self.spell_offset(expr)})"
 
     def read(self, buffer: str, at: Expr) -> str:
+        if self.buffers[buffer].numel.const == 0:  # before a loop of no turns, of no memory
+            return spelling.constant(0, self.buffers[buffer].dtype)
         cell = self._cell(buffer, at)
         return f"bool({cell})" if self.buffers[buffer].dtype is dtypes.bool else cell
 

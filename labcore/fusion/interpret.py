@@ -249,7 +249,9 @@ class Interpreter(Handler):
             opened = [(n, self._offset(n)) for n in step.inside if self.nest.parts[n] == "rowred"]
             for node, at in opened:
                 self._hold(node, at, begun(node.loops.kind, node.out.dtype))
-            if step.inside:
+            if step.inside and self.nest.columns.value(self.env) == 0:
+                self._read_before(step.inside)
+            elif step.inside:
                 self._loop(self.nest.inner_loops, partial(self._turn, step.inside))
             for node, at in opened:
                 total = finished(node.loops.kind, self.in_hand[node.name, at].value)
@@ -257,6 +259,17 @@ class Interpreter(Handler):
                 self._hold(node, at, total)
                 if self.nest.homes[node.name] == "memory":
                     self._write(node.name, at, total)
+
+    def _read_before(self, nodes: Sequence[Node]) -> None:
+        """What does not vary along a loop is read before it, also where it has no turns; of a
+        buffer without elements there is nothing to read."""
+        with using(Reads()) as reads:
+            for node in nodes:
+                self.nest.run(node)
+        for buffer, at in reads.loads:
+            fixed = not self.nest.varies(at) and reads.places.keys().isdisjoint(at.symbols)
+            if fixed and self.nest.buffers_by_name[buffer].numel.value(self.env):
+                self.load(buffer, at)
 
     def _hold(self, node: Node, at: Expr, value: Any, varies: bool = False) -> None:
         self.in_hand[node.name, at] = Number(value, node.out.dtype, varies)

@@ -120,7 +120,8 @@ class Count(Quiet):
             table = self.again if (buffer, at) in self.met else self.loads
             if self.nest.homes.get(buffer) == "row":
                 table = self.rows
-            self._add(table, buffer, self.nest.turns(self.part, varies))
+            if self.nest.buffers_by_name[buffer].numel.const != 0:
+                self._add(table, buffer, self.nest.turns(self.part, varies))
             self._meet(buffer, at, varies)
         return self.in_hand[buffer, at]
 

@@ -11,6 +11,7 @@ import pytest
 
 from labcore import dtypes, ops
 from labcore.codegen.cuda import choose, form, print_launches
+from labcore.graph import TensorMeta
 from tests.fusion.graphs import chain, floats, graph_of, layer_norm, layer_norm_backward, softmax
 
 from .grid import check, forms, fused
@@ -217,6 +218,10 @@ def test_nothing_at_all():
 
 
 # ---- what is said -------------------------------------------------------------------------------
+
+
+def test_one_place_repeated_no_times_is_not_read():
+    check(chain, TensorMeta((0,), (0,), dtypes.float32), floats(1))
 
 
 def test_the_reason_of_a_launch():

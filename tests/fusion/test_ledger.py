@@ -9,6 +9,7 @@ from hypothesis import given, strategies as st
 from labcore import dtypes, ops
 from labcore.codegen import print_kernel
 from labcore.fusion import count_by_running, count_in_source, ledger, lower, schedule, separate
+from labcore.graph import TensorMeta
 
 from .graphs import chain, floats, graph_of, layer_norm, layer_norm_backward, softmax
 
@@ -79,6 +80,19 @@ def test_the_three_ways_agree(function, metas):
     graph = graph_of(function, *metas)
     for plan in (separate(graph), schedule(lower(graph))):
         assert len(set(three_ways(plan))) == 1
+
+
+@pytest.mark.parametrize("shape", [(3, 0), (0, 3)])
+def test_what_is_read_before_a_loop_of_no_turns_is_read(shape):
+    """Once a row, as the kernel's text has it."""
+    graph = graph_of(lambda x, c: ops.add(x, c), floats(*shape), floats(shape[0], 1))
+    assert set(three_ways(schedule(lower(graph)))) == {shape[0]}
+
+
+def test_nothing_is_read_of_what_has_no_elements():
+    """One place repeated no times: it does not vary along the loop, and is not there."""
+    repeated = TensorMeta((0,), (0,), dtypes.float32)
+    assert set(three_ways(schedule(lower(graph_of(chain, repeated, repeated))))) == {0}
 
 
 def test_softmax_loads_once_and_stores_once():
