@@ -27,6 +27,7 @@ ROWS_A_BLOCK = 4  # where one warp is enough for a row
 # A multiprocessor is four parts with registers of their own, and takes 32 blocks.
 PARTS, REGISTERS, BLOCKS = 4, 16384, 32
 OTHERS = 24  # registers of a thread beside the elements that it holds; doubles take two each
+HALVES = 8  # further ones where words become numbers and back
 
 
 class RowsPrinter(GridPrinter):
@@ -73,6 +74,7 @@ class RowsPrinter(GridPrinter):
             return 1
         own = [words for text in self.declared.values() for words in _words_of(text)]
         held = OTHERS * max((each for _, each in own), default=1) + sum(n * e for n, e in own)
+        held += HALVES * any(p.dtype.is_half for p in self.parameters.values())
         registers = -(-held // 8) * 8
         warps = self.form.threads * self.rows_a_block // WARP
         return max(1, min(BLOCKS, PARTS * (REGISTERS // (WARP * registers)) // warps))
