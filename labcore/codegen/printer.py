@@ -29,6 +29,7 @@ from .sharing import ALONE, Sharing
 
 WORDS = {name for name in vars(kernel_math) if not name.startswith("_")}
 RESERVED = {"range", "min", "bool", "abs", "not", BEGIN, END, *WORDS}
+LENT = "lent "  # before the name of scratch: no storage has such a name
 NAME_LENGTH = 60
 NOTE_LENGTH = 48
 
@@ -95,7 +96,9 @@ def kernel_name(nest: Nest, number: int) -> str:
 
 
 def unique_name(wanted: str, taken: Iterable[str]) -> str:
-    """The name itself, with an underscore when it would hide a word of the text or another name."""
+    """The name itself, with an underscore when it would hide a word of the text or another name;
+    that of scratch without its prefix."""
+    wanted = wanted.removeprefix(LENT)
     while wanted in taken or keyword.iskeyword(wanted) or re.fullmatch(r"(tmp|i)\d+", wanted):
         wanted += "_"
     return wanted
@@ -176,9 +179,14 @@ class KernelPrinter(Printer):
 
     def _scratch(self, name: str, dtype: dtypes.dtype) -> str:
         """A row as long as the inner loops, lent by the wrapper."""
-        if name not in self.parameters:
-            self.parameters[name] = Parameter(self._name(name), dtype, name, self.nest.columns)
-        return self.parameters[name].name
+        return self._lent(name, dtype, self.nest.columns)
+
+    def _lent(self, name: str, dtype: dtypes.dtype, count: Expr) -> str:
+        """Memory that the wrapper lends to the kernel, whatever the user's tensors are called."""
+        key = LENT + name
+        if key not in self.parameters:
+            self.parameters[key] = Parameter(self._name(key), dtype, key, count)
+        return self.parameters[key].name
 
     def run(self, node: Node) -> None:
         self.part = self.nest.parts[node]

@@ -27,7 +27,6 @@ from ..printer import (
     RESERVED,
     Line,
     Note,
-    Parameter,
     indented,
     note_now,
     note_of,
@@ -67,9 +66,6 @@ class GridPrinter(CpuPrinter):
         self.registers: dict[tuple[str, Expr], str] = {}
         self.left: list[Line] = []
 
-    def _local_name(self, wanted: str) -> str:
-        return self._name(wanted)
-
     def adds_in(self, kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
         """What a thread adds up in: float32 will do for few numbers, and is twice as fast to add
         and to shuffle, and sixteen times as fast to get."""
@@ -78,7 +74,7 @@ class GridPrinter(CpuPrinter):
     def _reduce_row(self, buffer: str, at: Expr, kind: str, value: Name) -> None:
         """Each thread adds up its part of a row."""
         wide = self.adds_in(kind, value.dtype)
-        total = Name(self._name(f"{buffer}_acc"), wide)
+        total = Name(self._local_name(f"{buffer}_acc"), wide)
         self.section.before += self.begin(buffer, kind, total, value.dtype)
         if kind == SUMEXP:
             self.rescale(self._top(buffer), total, value)
@@ -110,7 +106,7 @@ class GridPrinter(CpuPrinter):
     def array(self, wanted: str, count: int, dtype: dtypes.dtype, where: str = "local") -> str:
         """An array of each thread's own, or of the block's; a bool is a byte in it, a half a word.
         """
-        name = self._name(wanted)
+        name = self._local_name(wanted)
         kind = IN_MEMORY.get(dtype.name, dtype.name)
         self.declared[name] = f"{name} = cuda.{where}.array({count}, {kind})"
         return name
@@ -217,12 +213,6 @@ class GridPrinter(CpuPrinter):
         text = self.spell_offset(size)
         return text if text.isalnum() else f"({text})"
 
-    def _lent(self, name: str, dtype: dtypes.dtype, count: Expr) -> str:
-        """Memory that the wrapper lends to the nest's kernels."""
-        if name not in self.parameters:
-            self.parameters[name] = Parameter(self._name(name), dtype, name, count)
-        return self.parameters[name].name
-
     # ---- reductions ----
 
     def _finish_row(self, buffer: str, at: Expr, total: Name, dtype: dtypes.dtype) -> None:
@@ -245,7 +235,7 @@ class GridPrinter(CpuPrinter):
             self.left += left
             return taken
         top = self._top(buffer)
-        best = Name(self._name(f"{buffer}_best"), dtype)
+        best = Name(self._local_name(f"{buffer}_best"), dtype)
         power = self.power(f"{top} - {best}", dtype, total.dtype)
         return [(f"{best} = {top}", note_now()), *self.at_once("amax", best),
                 (f"{total} = {total} * {power}", note_now()), *self.at_once("sum", total)]

@@ -152,7 +152,7 @@ class ColumnsPrinter(GridPrinter):
     def _result(self, buffer: str, at: Expr, kind: str, cell: str, note: Note) -> list[Line]:
         dtype = self.buffers[buffer].dtype
         wide = self.adds_in(kind, dtype)
-        total = self._name(f"{buffer}_acc")
+        total = self._local_name(f"{buffer}_acc")
         spelled = "bool({})" if wide is dtypes.bool else "{}"
         first, other = (spelled.format(cell.format(k)) for k in ("", f"s * {self.tile} + "))
         lines = [

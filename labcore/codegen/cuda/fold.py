@@ -74,7 +74,7 @@ class FoldPrinter(GridPrinter):
     def _share(self, buffer: str, at: Expr, kind: str, note: Note) -> list[Line]:
         """What the thread adds up of a result, and where it leaves that for the first warp."""
         wide, left = self._types(buffer, kind)
-        total, fold = self._name(f"{buffer}_acc"), self.array(
+        total, fold = self._local_name(f"{buffer}_acc"), self.array(
             f"{buffer}_fold", self.tall * WARP, wide, "shared")
         part = self._lent(f"{buffer}_part", left, self.partials.size)
         cell = f"{part}[s * {self._factor(self.partials.results)} + result]"

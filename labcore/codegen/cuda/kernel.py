@@ -62,7 +62,7 @@ class Launches:
     def parameters(self) -> tuple[Parameter, ...]:
         """What the nest takes, each once."""
         every = [p for kernel in self.kernels for p in kernel.parameters]
-        return tuple({p.name: p for p in every}.values())
+        return tuple({p.storage: p for p in every}.values())
 
     @property
     def source(self) -> str:

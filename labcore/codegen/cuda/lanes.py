@@ -79,7 +79,7 @@ class LanePrinter(GridPrinter):
 
     def _total_cell(self, buffer: str, dtype: dtypes.dtype) -> str:
         if self.down:
-            return self._name(f"{buffer}_total")
+            return self._local_name(f"{buffer}_total")
         return super()._total_cell(buffer, dtype)
 
     def _cell(self, buffer: str, at: Expr) -> str:

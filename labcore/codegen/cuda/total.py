@@ -74,7 +74,7 @@ class TotalPrinter(GridPrinter):
         """The partial results of one reduction, added up by the block."""
         kind, dtype = node.loops.kind, node.out.dtype
         wide = self.adds_in(kind, dtype)
-        total = Name(self._name(f"{node.name}_acc"), wide)
+        total = Name(self._local_name(f"{node.name}_acc"), wide)
         part = self._lent(f"{node.name}_part", wide, Expr.of(self.form.shares))
         value = f"bool({part}[s])" if wide is dtypes.bool else f"{part}[s]"
         if kind == SUMEXP:
@@ -93,7 +93,7 @@ class TotalPrinter(GridPrinter):
 
     def _rescaled(self, buffer: str, total: Name, part: str, dtype: dtypes.dtype) -> list[str]:
         """A block's sum of powers is taken in, both below the larger of their tops."""
-        top, best = self._top(buffer), self._name(f"{buffer}_best")
+        top, best = self._top(buffer), self._local_name(f"{buffer}_best")
         other = f"{self._tops(buffer, dtype)}[s]"
         mine, theirs = (self.power(f"{each} - {best}", dtype, total.dtype)
                         for each in (top, other))
@@ -166,7 +166,7 @@ class TotalPrinter(GridPrinter):
         part = self._lent(f"{buffer}_part", total.dtype, Expr.of(self.form.shares))
         left = [f"{part}[int64(cuda.blockIdx.x)] = {total}"]
         if self.nest.group.made[buffer].loops.kind == SUMEXP:
-            best = self._name(f"{buffer}_best")
+            best = self._local_name(f"{buffer}_best")
             left.append(f"{self._tops(buffer, dtype)}[int64(cuda.blockIdx.x)] = {best}")
         self.section.after += self.joined(buffer, total, dtype)
         self.section.after += guarded("tid == 0", [(text, "") for text in left])
