@@ -112,8 +112,11 @@ def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions
 
 def is_on_card(graph: Graph) -> bool:
     """Is the graph's work a card's?"""
-    metas = [node.meta for node in graph.nodes if node.op in ("placeholder", "get_attr")]
-    found = {meta.device for meta in metas if isinstance(meta, TensorMeta) and meta.shape}
+    given = [node.meta for node in graph.nodes if node.op in ("placeholder", "get_attr")]
+    metas = [meta for meta in given if isinstance(meta, TensorMeta)]
+    found = {meta.device for meta in metas if meta.shape}
+    if not found:  # numbers in tensors go along with one of a card
+        return any(meta.device is devices.cuda for meta in metas)
     if len(found) > 1:
         raise RuntimeError(
             "Expected all tensors to be on the same device, but found at least two devices, "

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import pi, sqrt
 from typing import Any
 
-from .. import dtypes
+from .. import devices, dtypes
 from ..dtypes import dtype as DType
 from . import composites, factories, pointwise, random, reductions  # noqa: F401  their parts
 from .derivatives import derivative, meta_of
@@ -280,6 +280,8 @@ def dropout(input: Any, p: float = 0.5, training: bool = True) -> Any:
         raise RuntimeError(
             f"result type Float can't be cast to the desired output type {meta.dtype.title}"
         )
-    kept = ops.ge(ops.rand(meta.shape, meta.dtype), p)
+    on_host = meta.device is devices.cpu
+    drawn = ops.rand(meta.shape, meta.dtype) if on_host else ops.rand_like(input)
+    kept = ops.ge(drawn, p)
     return ops.mul(input, ops.mul(ops.to(kept, meta.dtype), 1 / (1 - p)))
 

@@ -39,7 +39,11 @@ GIVEN, CONSTANT, MADE = range(3)  # an input; always the same; new at each call
 
 
 class Refused(Exception):
-    """Why a call cannot be replayed."""
+    """Why a call cannot be replayed, and what it gave if it was made already."""
+
+    def __init__(self, why: str, outputs: tuple[Any, ...] | None = None) -> None:
+        super().__init__(why)
+        self.outputs = outputs
 
 
 class Recorded:
@@ -57,11 +61,14 @@ class Recorded:
         with allocator.using(self.pool):
             self.still = {k: _copied(card, inputs[k].array) for k in moving}
             given = [wrap(self.still[k]) if k in moving else t for k, t in enumerate(inputs)]
+            _check_apart(given)
             with cards.recording_steps(found):
                 self.outputs = call(list(given))
         for step in found:
             if isinstance(step, str):
-                raise Refused(step)
+                raise Refused(step, tuple([
+                    wrap(_copied(card, out.array)) if self._source(out, given) is None else out
+                    for out in self.outputs]))
             self.steps.append(step)
         self.sources = [self._source(out, given) for out in self.outputs]
         self._find_places(given)
@@ -75,10 +82,6 @@ class Recorded:
     def _find_places(self, given: Sequence[Any]) -> None:
         made = [out for out, source in zip(self.outputs, self.sources) if source is None]
         starts = [place(t.array) for t in given]
-        if len({a for a, t in zip(starts, given) if t.array.size}) != sum(
-            bool(t.array.size) for t in given
-        ):
-            raise Refused("two inputs begin at one address")
         calls = [step for step in self.steps if isinstance(step, CallStep)]
         self.baked = {
             k: a for k, (a, t) in enumerate(zip(starts, given))
@@ -202,7 +205,9 @@ class Replaying:
             return self.call(args)
         return self._record(args)
 
-    def _record(self, inputs: list[Any]) -> tuple:
+    def _record(self, args: list[Any]) -> tuple:
+        inputs = list(args)
+        args.clear()
         self.recordings += 1
         self.recorded = None
         if self.recordings > RECORDINGS:
@@ -210,7 +215,7 @@ class Replaying:
         try:
             recorded = Recorded(self.card, self.call, inputs, self.moving)
         except Refused as why:
-            return self._refuse(str(why), inputs)
+            return self._refuse(str(why), inputs, why.outputs)
         self.recorded = recorded
         self.tell("recorded", f"inputs {sorted(self.moving)} are copied" if self.moving else "",
                   len(recorded.steps))
@@ -220,10 +225,12 @@ class Replaying:
                 self.card.copy(result.array, out.array)
         return results
 
-    def _refuse(self, why: str, inputs: list[Any]) -> tuple:
+    def _refuse(self, why: str, inputs: list[Any], outputs: tuple | None = None) -> tuple:
+        """From now on calls are made as they are; this one too, unless it gave `outputs` already.
+        """
         self.refused = True
         self.tell("skipped", why, 0)
-        return self.call(inputs)
+        return self.call(inputs) if outputs is None else outputs
 
 
 def _meets(array: np.ndarray, spans: Sequence[tuple[int, int]]) -> bool:
@@ -233,6 +240,13 @@ def _meets(array: np.ndarray, spans: Sequence[tuple[int, int]]) -> bool:
 
 def _like(card: SiliconCard, array: np.ndarray) -> Any:
     return card.empty(array.shape, array.strides, array.dtype)
+
+
+def _check_apart(given: Sequence[Any]) -> None:
+    """Raises Refused, before the call is made, where an address would mean two inputs."""
+    starts = [place(t.array) for t in given if t.array.size]
+    if len(set(starts)) != len(starts):
+        raise Refused("two inputs begin at one address")
 
 
 def _copied(card: SiliconCard, array: Any) -> Any:

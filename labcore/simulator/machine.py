@@ -23,6 +23,7 @@ from .tracker import Tracker
 
 TOGETHER = 1 << 14  # threads that are run in one go
 LARGEST = 1024  # threads of a block, on every card
+SHARED = 48 * 1024  # bytes of a block
 
 
 @dataclass
@@ -134,6 +135,8 @@ def _add_up(found: Launch, threads: Threads) -> None:
         elif isinstance(array, Local):
             found.local_bytes += nbytes
     found.barriers = max(found.barriers, threads.lanes.barriers)
+    if found.shared_bytes > SHARED:
+        raise ValueError(f"a block has {SHARED} bytes of shared memory, not {found.shared_bytes}")
 
 
 def _check_shape(grid: Sequence[int], block: Sequence[int]) -> None:

@@ -199,3 +199,18 @@ def test_what_is_replayed_still_has_its_texts(card):
     for _ in range(4):
         (found,) = call([torch.tensor([-1.0, 2.0] * 4).cuda()])
         assert found.tolist() == [0.0, 2.0] * 4
+
+
+@pytest.mark.parametrize("on_host", [False, True])
+def test_a_call_that_cannot_be_recorded_is_made_once(on_host):
+    def function(x, y, z):
+        x.add_(1.0)
+        return y.argsort() if on_host else y[:2] + z
+
+    compiled = torch.compile(function, mode="reduce-overhead")
+    x, y = torch.ones(4, 3).cuda(), random(6).cuda()
+    for calls in range(1, 4):
+        found = compiled(x, y, y[4:] if on_host else y[:2])
+        assert x.cpu().tolist() == [[1.0 + calls] * 3] * 4
+        want = y.cpu().argsort() if on_host else y.cpu()[:2] * 2
+        assert found.cpu().tolist() == want.tolist()

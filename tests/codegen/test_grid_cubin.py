@@ -38,17 +38,20 @@ CASES = {
     "softmax 256": (softmax, [floats(4096, 256)], 40),
     "softmax 4096": (softmax, [floats(4096, 4096)], 48),
     "layer norm": (layer_norm, [floats(4096, 1024), floats(1024), floats(1024)], 48),
+    # two blocks of 256 threads walk over the rows: 128 registers are what there is for each
     "layer norm backward": (layer_norm_backward, [
         floats(512, 4096), floats(512, 4096), floats(4096), floats(512, 1), floats(512, 1)], 128),
     # four blocks of 256 threads: walks that are unrolled further reach more of a copy's speed
     "column sums": (lambda x: ops.sum(x, 0), [floats(16384, 4096)], 64),
     "gelu backward": (gelu_backward, [floats(512, 256), floats(512, 256), floats(256)], 64),
+    # sixteen elements in flight; four blocks of 256 threads find room
     "full sums": (lambda x: (ops.sum(x), ops.amax(x)), [floats(1 << 24)], 64),
     # all loads of a row come first, as nobody writes there: two blocks of 256 threads find room
     "running sums": (lambda x: ops.cumsum(x, -1), [floats(100, 40)], 128),
     "bools": (lambda x: (ops.all(x, -1), ops.any(x)), [floats(64, 40, dtype=dtypes.bool)], 40),
     "softmax 16384": (softmax, [floats(8192, 16384)], 64),
     "layer norm 4096": (layer_norm, [floats(4096, 4096), floats(4096), floats(4096)], 40),
+    # ten numbers of two registers; fourteen blocks of 64 threads find room
     "doubles": (softmax, [floats(64, 300, dtype=dtypes.float64)], 72),
     "places": (lambda x: ops.index_select(x, 0, ops.remainder(ops.arange(12), 5)),
                [floats(9, 40)], 40),

@@ -278,3 +278,22 @@ def test_a_flat_nest_beside_float32_has_four(half):
 ])
 def test_all_forms_of_halves(half, function):
     check(function, floats(40, 96, dtype=half))
+
+
+@pytest.mark.parametrize("type_", [dtypes.float32, dtypes.float64, dtypes.int64])
+def test_many_column_sums_take_turns_in_shared_memory(type_):
+    def sums(x):
+        return tuple(ops.sum(ops.mul(x, k), 0) for k in range(1, 27))
+
+    call = check(sums, floats(700, 40, dtype=type_))
+    assert {launch.form for launches in call.launches for launch in launches.kernels} == {"columns"}
+    assert max(launch.shared_bytes for launch in call.launched) <= 48 * 1024
+    assert "the cells are used again" in call.source
+
+
+def test_a_block_has_no_more_shared_memory_than_a_card_gives():
+    from labcore.simulator import launch
+
+    text = "def kernel(x):\n    s = cuda.shared.array(13000, float32)\n    s[cuda.threadIdx.x] = x[0]\n"
+    with pytest.raises(ValueError, match="49152 bytes of shared memory, not 52000"):
+        launch(text, "kernel", (1,), (32,), [np.ones(1, np.float32)])

@@ -297,3 +297,26 @@ def test_of_nothing(shape, function):
         pairs = zip(found, want) if isinstance(want, tuple) else [(found, want)]
         for ours, expected in pairs:
             assert ours.shape == expected.shape and ours.cpu().tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("function", [
+    lambda x: torch.nn.functional.dropout(x, 0.5),
+    lambda x: torch.nn.functional.scaled_dot_product_attention(x, x, x, dropout_p=0.5),
+    lambda x: x * torch.rand_like(x),
+])
+def test_what_is_drawn_lies_where_it_is_wanted(function):
+    found = []
+    for run, device in ((function, "cpu"), (function, "cuda"), (torch.compile(function), "cuda")):
+        torch.manual_seed(3)
+        found.append(run(random(1, 2, 4, 4).to(device)))
+    assert [t.device.type for t in found] == ["cpu", "cuda", "cuda"]
+    for other in found[1:]:
+        close(other, found[0])
+
+
+def test_numbers_of_a_card_are_a_card_s():
+    function = lambda x, y: (x * 2 + y).exp()
+    one, two = torch.tensor(3.0), torch.tensor(0.5)
+    compiled = torch.compile(function)
+    close(compiled(one.cuda(), two.cuda()), function(one, two))
+    assert compiled(one, two).device is devices.cpu

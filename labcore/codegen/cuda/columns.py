@@ -8,6 +8,8 @@ and a second kernel adds those up.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ... import dtypes
 from ...fusion.deps import Node
 from ...fusion.ir import Expr
@@ -17,7 +19,7 @@ from .. import spelling
 from ..printer import Line, Note
 from .base import GridPrinter, guarded, repeated
 from .device import WARP
-from .fold import Partials, fold_kernel
+from .fold import AGAIN, Cells, Partials, Reduction, fold_kernel
 from .form import EACH, THREADS, Form, rows_a_batch
 from .kernel import GridKernel, ceil_div
 
@@ -132,12 +134,19 @@ class ColumnsPrinter(GridPrinter):
 
     def _fold(self) -> list[Line]:
         """The sums of the threads that share a column, through shared memory."""
+        found, lines = self._columns(), list[Line]()
+        types = [self.adds_in(kind, self.buffers[buffer].dtype) for buffer, _, kind, _ in found]
+        cells = Cells(self, self.tall * self.tile, types)
+        for number, turn in enumerate(cells.turns(found)):
+            lines += [("cuda.syncthreads()", AGAIN)] * (number > 0)
+            lines += self._turn(turn, cells)
+        return lines
+
+    def _turn(self, found: Sequence[Reduction], cells: Cells) -> list[Line]:
         share: list[Line] = []
         results: list[Line] = []
-        for buffer, at, kind, note in self._columns():
-            dtype = self.adds_in(kind, self.buffers[buffer].dtype)
-            size = self.tall * self.tile
-            fold = self.array(f"{buffer}_fold", size, dtype, "shared")
+        for place, (buffer, at, kind, note) in enumerate(found):
+            fold = cells.name(place, buffer, self.adds_in(kind, self.buffers[buffer].dtype))
             column = f"tx + {self.wide} * k"
             share.append((f"{fold}[ty * {self.tile} + {column}] = "
                           f"{self._column_cell(buffer, at, kind)}", note))

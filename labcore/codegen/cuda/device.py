@@ -6,7 +6,8 @@ A warp reduces by shuffles: in five steps each thread adds what the thread 16, 8
 after which all 32 have the whole. A block reduces by warps, each of which leaves its result in a
 slot of shared memory; then every warp reduces the slots, so again all threads have the whole.
 Invariant: all threads of the block call it together, and wait between leaving and taking, once for
-all reductions of a pass; a block that reduces twice uses other slots, or waits in between.
+all reductions of a pass that need no other one's result; a block that reduces twice uses other
+slots, or waits in between.
 The scheme is the one of every CUDA textbook (shuffle, slots, shuffle); Triton compiles `tl.sum` to
 the same.
 """
