@@ -294,6 +294,6 @@ def test_many_column_sums_take_turns_in_shared_memory(type_):
 def test_a_block_has_no_more_shared_memory_than_a_card_gives():
     from labcore.simulator import launch
 
-    text = "def kernel(x):\n    s = cuda.shared.array(13000, float32)\n    s[cuda.threadIdx.x] = x[0]\n"
+    body = "    s = cuda.shared.array(13000, float32)\n    s[cuda.threadIdx.x] = x[0]\n"
     with pytest.raises(ValueError, match="49152 bytes of shared memory, not 52000"):
-        launch(text, "kernel", (1,), (32,), [np.ones(1, np.float32)])
+        launch(f"def kernel(x):\n{body}", "kernel", (1,), (32,), [np.ones(1, np.float32)])

@@ -48,7 +48,7 @@ SHORT = 256  # numbers that a thread adds up in float32; more in float64
 @dataclass(frozen=True)
 class Form:
     """`threads` of a block along the row; `shares`: blocks that leave partial results; `short`:
-    no thread adds up many more than `SHORT` numbers; `each`: elements of a thread of a flat nest."""
+    no thread adds up many more than `SHORT` numbers; `each`: elements of a flat nest's thread."""
 
     name: str
     reason: str
