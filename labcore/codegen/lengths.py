@@ -115,6 +115,7 @@ def short_forms(text: str, name: str, length: str) -> str:
     limits = f"i64 range(i64 {SHORT.start}, {SHORT.stop}) {argument}"
     hinted, hints = _hinted(body, len(re.findall(r"^!\d+ = ", text, re.M)))
     short = _form(head, name, "short", f' "prefer-vector-width"="{BITS}"')
+    assert f"i64 {argument}" in short, f"LLVM declares {argument} in another way: {head}"
     forms = short.replace(f"i64 {argument}", limits) + hinted
     for n in KNOWN:
         known = re.sub(rf"{re.escape(argument)}(?![\w.])", str(n), body)

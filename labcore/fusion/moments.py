@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from .lowering import Lowering
 
 
-
 # ---- in the graph --------------------------------------------------------------------------------
 
 

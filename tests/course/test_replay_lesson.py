@@ -72,7 +72,7 @@ def by_rows(x, scale):
     (step, "a number that Python asks the card for"),
     (sorted_by_the_host, "a part that the host computes"),
     (by_rows, "the largest value of its own"),
-    (lambda x, scale: 7, "expected a tensor, found a int"),
+    (lambda x, scale: 7, "expected a tensor, found an int"),
     (..., "Not begun"),
 ])
 def test_replayable(answer, word):

@@ -140,4 +140,3 @@ class FoldPrinter(GridPrinter):
 
 def fold_kernel(nest: Nest, form: Form, name: str) -> GridKernel:
     return FoldPrinter(nest, form).print(name)
-

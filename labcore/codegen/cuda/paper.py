@@ -75,8 +75,8 @@ class PaperReplay:
 
 
 class PaperDriver:
-    """`replays` are those that were made. `launches`: a list
-    that gets what the simulator counted of each launch. `limit`: bytes it has."""
+    """`limit`: bytes it has. `replays` are those that were made; `launches`, a list of the caller's,
+    gets what the simulator counted of each launch."""
 
     name, cc, stream_id, has_clock = "a card of paper", (9, 0), 7, False
 

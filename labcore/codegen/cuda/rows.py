@@ -215,7 +215,6 @@ class RowsPrinter(GridPrinter):
         return self._held(lines)
 
 
-
 def _words_of(declaration: str) -> list[tuple[int, int]]:
     """(elements, registers of 32 bits for each) of a thread's own array; none of a shared one."""
     found = re.fullmatch(r"\w+ = cuda\.local\.array\((\d+), \w+?(64)?(?:32|8)?\)", declaration)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .result import Fact, Result, Unusable, ask, begun, checked, is_number
+from .result import Fact, Result, Unusable, ask, begun, checked, is_number, kind_of
 
 CALLS, SHAPE = 100, (4, 8)
 # A launch, the kernels' times, when the last one is done; all in us.
@@ -96,7 +96,7 @@ def _list_of(value: Any) -> Any:
     from ... import Tensor
 
     if not isinstance(value, Tensor):
-        raise Unusable("a tensor", f"a {type(value).__name__}")
+        raise Unusable("a tensor", kind_of(value))
     return value.tolist()
 
 
