@@ -209,4 +209,7 @@ def test_in_place_is_its_pure_twin(operands, name):
         assert out is operands[0]
         pure = op.functional.kernel(target, *operands[1:])
         with np.errstate(all="ignore"):
-            np.testing.assert_array_equal(out, pure.astype(target.dtype))
+            want = pure.astype(target.dtype)
+            if want.dtype.kind == "V":  # whose nan numpy does not know for one
+                out, want = out.astype(np.float32), want.astype(np.float32)
+            np.testing.assert_array_equal(out, want)
