@@ -75,7 +75,7 @@ class PaperReplay:
 
 
 class PaperDriver:
-    """`limit`: bytes it has. `replays` are those that were made; `launches`, a list of the caller's,
+    """`limit`: bytes it has. `replays` are those that were made; `launches`, the caller's own list,
     gets what the simulator counted of each launch."""
 
     name, cc, stream_id, has_clock = "a card of paper", (9, 0), 7, False
