@@ -10,7 +10,7 @@ counting to the reader.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FunctionType, MethodType
 from typing import Any
 
@@ -21,6 +21,8 @@ from labcore.autodiff.passes import lower_operators
 from labcore.capture import capture
 from labcore.capture.interpreter.core import parameter_names
 from labcore.compiler.exc import Unsupported
+from labcore.fusion import FusionOptions
+from labcore.fusion.options import DEFAULT
 from labcore.fusion.race import TooLarge, race_plan
 from labcore.graph import GraphModule, Node
 
@@ -43,6 +45,7 @@ class AccessRace(LabWidget):
 
     >>> AccessRace(block)                  # float32 examples are made: -2, -1, 1, 2, and ones
     >>> AccessRace(block, x, bias, n=8)    # your tensors; their values repeat when N is larger
+    >>> AccessRace(block, options={"max_nodes": 1})  # another schedule, as `compile` takes them
     >>> race.n = 12                        # as the slider does
 
     A chain of pointwise operators over the same elements can be shown for 1 to 16 of them: `n`.
@@ -61,12 +64,16 @@ class AccessRace(LabWidget):
     n = traitlets.Int(4, min=1, max=MOST).tag(sync=True)
 
     def __init__(
-        self, fn: Callable[..., Any], *example: Any, n: int = 4, language: str = "en"
+        self,
+        fn: Callable[..., Any],
+        *example: Any,
+        n: int = 4,
+        language: str = "en",
+        options: Mapping[str, Any] | None = None,
     ) -> None:
         __tracebackhide__ = True  # a notebook shows the reader's line and the reason
-        super().__init__(
-            trace=capture_race(fn, example or example_inputs(fn, SIZES)), n=n, language=language
-        )
+        chosen, given = FusionOptions.of(options or {}), example or example_inputs(fn, SIZES)
+        super().__init__(trace=capture_race(fn, given, chosen), n=n, language=language)
 
     def runs(self) -> tuple[Run, Run]:
         """Both lanes, run in Python: every access, and memory afterwards."""
@@ -84,7 +91,9 @@ class AccessRace(LabWidget):
         return f"AccessRace({self.trace['function']}{size}: {counts})"
 
 
-def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
+def capture_race(
+    fn: Callable[..., Any], example: Sequence[Any], options: FusionOptions = DEFAULT
+) -> Json:
     """Have the lab's compiler capture `fn`, and its scheduler plan the race. No variant is made and
     none is used up.
     """
@@ -104,8 +113,8 @@ def capture_race(fn: Callable[..., Any], example: Sequence[Any]) -> Json:
         raise refuse("it does no tensor arithmetic")
     try:
         given = lower_operators(module.graph), region.inputs
-        arrays = race_plan(*given, constants=module.attrs)["buffers"]
-        return _ordered(race_plan(*given, name, _names(arrays, module), module.attrs))
+        arrays = race_plan(*given, constants=module.attrs, options=options)["buffers"]
+        return _ordered(race_plan(*given, name, _names(arrays, module), module.attrs, options))
     except TooLarge as error:
         raise refuse(str(error)) from None
 

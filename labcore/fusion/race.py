@@ -40,6 +40,7 @@ from .ir import Buffer, Expr, ops, using
 from .ledger import separate
 from .lowering import lower
 from .nest import Nest
+from .options import DEFAULT, FusionOptions
 from .program import Extern
 from .scheduler import Schedule, schedule
 from .tour import number, pass_name, tour
@@ -61,13 +62,15 @@ class TooLarge(ValueError):
 
 def race_plan(graph: Graph, inputs: Sequence[Any], function: str = "f",
               names: Mapping[str, str] | None = None,
-              constants: Mapping[str, Any] | None = None) -> Json:
+              constants: Mapping[str, Any] | None = None,
+             options: FusionOptions = DEFAULT) -> Json:
     """The race of a graph. `inputs` (arrays or tensors) follow its placeholders; `names` replaces
-    buffers' names; `constants` are the graph module's attributes.
+    buffers' names; `constants` are the graph module's attributes; `options` make the schedule.
 
     Raises TooLarge for a graph that is run for these inputs, if they are more than can be shown.
     """
-    lanes = {"separate": separate(graph), "fused": schedule(lower(graph))}
+    fused = schedule(lower(graph, options=options), options=options)
+    lanes = {"separate": separate(graph), "fused": fused}
     try:
         trace = _one_space(lanes, inputs)
     except NotOneSpace:

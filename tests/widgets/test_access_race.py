@@ -249,3 +249,16 @@ def test_the_widgets_javascript_does_the_same():
                         math.isclose(a, b, rel_tol=2.4e-7)
                         for a, b in zip(told, values, strict=True)
                     )
+
+
+def test_any_schedule_of_the_same_function():
+    x = torch.tensor([[1.0, 2.0, 4.0], [0.0, -1.0, 3.0]])
+    chain = lambda x: torch.relu(x + 1) * x.sum(-1, True)
+    whole, apart = AccessRace(chain, x), AccessRace(chain, x, options={"max_nodes": 1})
+    fused = [len(widget.runs()[1].accesses) for widget in (whole, apart)]
+    assert fused[0] < fused[1]
+    for widget in (whole, apart):
+        (name,) = [b["name"] for b in widget.trace["buffers"] if b["role"] == "output"]
+        assert list(widget.runs()[1].memory[name].values()) == chain(x).reshape(-1).tolist()
+    with pytest.raises(ValueError, match="unexpected option 'fuse'; known are max_nodes"):
+        AccessRace(chain, x, options={"fuse": False})
