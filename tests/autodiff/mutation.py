@@ -53,7 +53,6 @@ WRITES = [
     "{}.unbind(0)[0].mul_(2)", "{}.flatten()[1:].add_(1)", "{}.T.view(-1)[0] = {n}",
     "{}.chunk(2)[1].copy_({}.chunk(2)[0])", "{}[...] = {o}", "{}[::2] *= {o}[::2]",
     "{}.index_add_(0, torch.tensor([0]), {}[1:2] * 2)", "{}[1:].copy_({}[:-1].clone())",
-    "{}.data[0] = {n}", "{}.data.add_({o})",
 ]  # fmt: skip
 INPUTS = [
     "x, y = base, other", "x, y = base, other", "x, y = base[:3], base[1:]",
