@@ -6,7 +6,8 @@ Inputs are random and, with the outputs, far larger than the card's cache; both 
 memory, handed over by DLPack. The lab's new memory is full of nan in the checked call, whose result
 is compared with PyTorch's in float64. Times are those of device events behind a kernel that keeps
 the card busy until the host has made the launch; the median of several. Of a row is asked what its
-`Row` says: time to a copy of the same bytes, and to torch.compile's time.
+`Row` says: time to a copy of the same bytes, and to torch.compile's time. What a call costs
+the host is measured by `gpu_host.py`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,9 +23,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from .gpu_host import chain, host_times
+
 REPEATS, BUSY = 15, 400_000  # launches that are timed; clock ticks that the card waits before each
 NOISE = 0.01  # by which two medians of one thing differ
-CALLS = 2000  # of which the host's time is taken
 
 
 @dataclass(frozen=True)
@@ -38,10 +39,6 @@ class Row:
     copy: float | None
     ratio: float
     dtype: str = "float32"
-
-
-def chain(torch: Any, x: Any, b: Any) -> Any:
-    return torch.relu(x + b) * 2
 
 
 def chain_backward(torch: Any, dy: Any, x: Any, b: Any) -> Any:
@@ -106,13 +103,6 @@ ROWS = {
     "plus transposed 16384x8192": Row(plus_transposed, ((16384, 8192), (8192, 16384)), None, 1.0),
     "transposed copy 16384x8192": Row(transposed_copy, ((16384, 8192),), None, 1.0),
 }
-REGION = 5  # times a softmax of rows and one of columns: ten kernels that do not fuse
-
-
-def region(torch: Any, x: Any) -> Any:
-    for _ in range(REGION):
-        x = torch.softmax(torch.softmax(x, -1), 0)
-    return x
 
 
 def device_us(torch: Any, call: Callable[[], Any]) -> float:
@@ -129,18 +119,6 @@ def device_us(torch: Any, call: Callable[[], Any]) -> float:
         torch.cuda.synchronize()
         found.append(begin.elapsed_time(end) * 1e3)
     return sorted(found)[REPEATS // 2]
-
-
-def host_us(call: Callable[[], Any], wait: Callable[[], Any]) -> float:
-    """The median time that the host takes to make a call, in us; the card is not waited for."""
-    found = []
-    for _ in range(9):
-        start = time.perf_counter()
-        for _ in range(CALLS // 9):
-            call()
-        found.append((time.perf_counter() - start) / (CALLS // 9) * 1e6)
-        wait()
-    return sorted(found)[4]
 
 
 def listed(value: Any) -> list[Any]:
@@ -174,30 +152,6 @@ def measured(
     eager_us = device_us(torch, lambda: row.function(torch, *given))
     return {"us": us, "of copy": nbytes / us / copy, "torch.compile us": peer_us,
             "to torch.compile": us / peer_us, "torch eager us": eager_us, "error": error}
-
-
-def launches(torch: Any, lab: Any) -> dict[str, float]:
-    """What a warm call costs the host, in us, of 1024 elements."""
-    x, b = (torch.randn(1024, device="cuda") for _ in range(2))
-    square = torch.randn(32, 32, device="cuda")
-    found: dict[str, float] = {}
-    for name, function, given in (("one fused kernel", chain, [x, b]),
-                                  ("ten kernels", region, [square])):
-        for where, module, wait in (("labcore", lab, lab.cuda.synchronize),
-                                    ("torch", torch, torch.cuda.synchronize)):
-            mine = [lab.from_dlpack(t) for t in given] if module is lab else given
-            for mode in ("default", "reduce-overhead"):
-                call = _warm(module, function, mine, mode)
-                found[f"{name}, {where}, {mode}"] = host_us(call, wait)
-    return found
-
-
-def _warm(module: Any, function: Callable[..., Any], given: list[Any], mode: str) -> Callable:
-    """A compiled call, made often enough to be recorded where it is."""
-    compiled = module.compile(lambda *tensors: function(module, *tensors), mode=mode)
-    for _ in range(5):
-        compiled(*given)
-    return lambda: compiled(*given)
 
 
 def table_of(figures: dict[str, dict[str, float]], title: str) -> Table:
@@ -250,7 +204,7 @@ def main(arguments: list[str] | None = None) -> None:
         lab.cuda.empty_cache()
     title = f"{lab.cuda.get_device_name()}, a copy moves {copy / 1e6:.2f} TB/s"
     console.print(table_of(figures, title))
-    host = launches(torch, lab)
+    host = host_times()
     for name, us in host.items():
         console.print(f"host, {name}: {us:.1f} us")
     Path(options.json).write_text(json.dumps(

@@ -43,8 +43,8 @@ class Block:
     def driver(self) -> Driver:
         return self.pool.allocator.driver
 
-    def __del__(self) -> None:
-        self.pool.free[self.size].append(addressof(self))  # type: ignore[arg-type]
+    def __del__(self, addressof: Any = addressof) -> None:  # at exit, globals go before blocks do
+        self.pool.free[self.size].append(addressof(self))
 
 
 @cache
@@ -63,13 +63,16 @@ class Pool:
         with allocator.lock:
             allocator.pools.add(self)
 
+    def pointer(self, size: int) -> int:
+        """Memory of a size that `rounded` gave, for a block of this pool's."""
+        try:
+            return self.free[size].pop()
+        except IndexError:
+            return self.allocator.fresh(size)
+
     def block(self, size: int) -> Any:
         """A block of a size that `rounded` gave."""
-        try:
-            pointer = self.free[size].pop()
-        except IndexError:
-            pointer = self.allocator.fresh(size)
-        made = kind(size).from_address(pointer)
+        made = kind(size).from_address(self.pointer(size))
         made.pool = self
         return made
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import labcore as torch
-from labcore.measure import gpu
+from labcore.measure import gpu, gpu_host
 from labcore.runtime import driver
 from labcore.tensor import from_numpy
 from labcore.tensor.cuda import install
@@ -28,9 +28,20 @@ def test_a_row_compiled_is_the_row(name):
 def test_ten_kernels_do_not_fuse():
     torch.cuda.simulate()
     with torch.cuda.record() as launches:
-        torch.compile(lambda x: gpu.region(torch, x))(torch.ones(4, 40).cuda())
+        torch.compile(lambda x: gpu_host.region(torch, x))(torch.ones(4, 40).cuda())
     torch.cuda.simulate(False)
-    assert len(launches) >= 2 * gpu.REGION
+    assert len(launches) >= 2 * gpu_host.PAIRS
+
+
+def test_warm_calls_are_timed_by_what_is_called_and_how(monkeypatch):
+    monkeypatch.setattr(gpu_host, "CALLS", 18)
+    torch.cuda.simulate(driver=True)
+    try:
+        found = gpu_host.warm_calls(torch)
+    finally:
+        torch.cuda.simulate(False)
+    assert list(found) == [f"{what}, {mode}" for what in gpu_host.WORK for mode in gpu_host.MODES]
+    assert all(us > 0 for us in found.values())
 
 
 def test_a_row_is_judged_by_both_figures():
