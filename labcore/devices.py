@@ -15,6 +15,11 @@ NO_CARD = (
 )
 
 
+APART = (
+    "Expected all tensors to be on the same device, but found at least two devices, cuda:0 and cpu!"
+)
+
+
 class device:
     """A device type and, for an accelerator, its index.
 
@@ -66,3 +71,13 @@ def _known(type: str, index: int | None) -> device:
 
 cpu = _known("cpu", None)
 cuda = _known("cuda", 0)
+
+
+def placing(device_: device | str | None) -> dict[str, str]:
+    """What an operator that makes a tensor from nothing is told of where it shall lie: of the card;
+    nothing else would change what it makes.
+
+    Raises RuntimeError for a device that is not there.
+    """
+    on_card = device_ is not None and device(device_).type == "cuda"
+    return {"device": str(cuda)} if on_card else {}

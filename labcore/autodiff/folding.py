@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..devices import placing
 from ..graph import Graph, Node, map_nodes
 from ..ops import OPS
 from ..ops.dispatch import interpreting
@@ -91,7 +92,7 @@ def _filled(node: Node, value: Any) -> Node:
     if not same_layout(full.meta(*args), meta):
         return node
     with interpreting(Tracer(node.graph, node.origin)):
-        found: Node = full(*args)
+        found: Node = full(*args, **placing(meta.device))
     told("fold_constants", node, found, f"every element is {value!r}, whatever the inputs are")
     return found
 

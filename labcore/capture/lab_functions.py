@@ -78,9 +78,10 @@ def _from_data(
         numbers = given
     if len(numbers) > MAX_DATA:
         raise Break("operation", what=f"torch.tensor() of more than {MAX_DATA} numbers")
-    flat = [factories.full((), value, dtype=made.dtype) for value in numbers]
+    where: dict[str, Any] = {"dtype": made.dtype, "device": made.device}
+    flat = [factories.full((), value, **where) for value in numbers]
     if not flat:
-        return factories.zeros(tuple(made.shape), dtype=made.dtype)
+        return factories.zeros(tuple(made.shape), **where)
     return OPS["stack"](flat).reshape(tuple(made.shape)) if made.ndim else flat[0]
 
 

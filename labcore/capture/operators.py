@@ -25,7 +25,7 @@ from ..ops.dispatch import interpreting
 from ..tensor.eager import positional
 from ..tensor.methods import Methods
 from ..tensor.modes import mode
-from ..tensor.nodes import UNRECORDED
+from ..tensor.nodes import MAKES_ANEW, UNRECORDED
 from ..tensor.replaced import is_replaced
 from ..tensor.size import Size
 from .bases import plain
@@ -34,6 +34,7 @@ from .memory import Memory
 from .modes import Modes
 from .numbers import lifted
 from .overwriting import Shared, shared_node
+from .places import Place
 from .refusals import refuse_overlap
 from .skipping import is_skipped
 from .traced import Traced
@@ -69,7 +70,7 @@ class CaptureTracer(Tracer):
         self, graph: Graph, changed: Callable[[], None], modes: Modes | None = None
     ) -> None:
         super().__init__(graph)
-        self.memory, self.modes = Memory(self, changed), modes or Modes()
+        self.memory, self.modes, self.place = Memory(self, changed), modes or Modes(), Place()
         self.stand_ins: dict[Node, Traced] = {}
         self.step = 0
         self.steps: dict[Node, int] = {}  # the interpreter's step that made a node
@@ -85,10 +86,15 @@ class CaptureTracer(Tracer):
             raise Break("skipped-frame", name=op.name, function=self.skipping)
         args, kwargs = with_numbers(op, args, kwargs, partial(_no_number, op))
         check_arguments(op, args, kwargs)
+        operands = [node.meta for node in _nodes_of((args, kwargs))]
         if op.compose is not None and not op.opaque:
-            return op.compose(*positional(op, args, kwargs))
+            with self.place.beside(operands):
+                return op.compose(*positional(op, args, kwargs))
         if op.name == "_to_device" and str(args[0].device) != args[1]:
             raise Break("device-copy", device=args[1])
+        if op.kind in MAKES_ANEW:
+            kwargs = self.place.named(op, kwargs)
+        self.place.enter(op, args, kwargs, operands)
         self._check_inference(op, args, kwargs)
         if op.mutates:
             self.memory.write(op, _nodes(args), _nodes(kwargs))

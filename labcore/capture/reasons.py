@@ -186,6 +186,12 @@ REASONS: dict[str, Reason] = {
         "Move the tensor before the call, or make it where it is needed: device=x.device.",
         "what comes before and after the copy is compiled, each for its own device.",
     ),
+    "several-devices": Reason(
+        "{name} would compute on {here!r}, after operators on {before!r}",
+        "A graph is compiled for one device; PyTorch compiles graphs over several.",
+        "Do the work of each device in a function of its own, one after the other.",
+        "what comes before and after it is compiled, each for its own device.",
+    ),
     "constant-result": Reason(
         "{name}, under assume_constant_result, {what}",
         "Capture calls the function itself and takes its result for a constant.",

@@ -21,7 +21,7 @@ from .. import devices, trace
 from ..fusion import FusionOptions, Schedule, fuse_graph
 from ..fusion.options import DEFAULT, for_card
 from ..fusion.report import report_memory
-from ..graph import Graph, GraphModule, TensorMeta
+from ..graph import Graph, GraphModule, Node, TensorMeta
 from . import cache as cache
 from .build import (
     Built,
@@ -61,7 +61,8 @@ def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT)
         call = compile_for_card(schedule, gm.attrs, phase, _checks_inputs(phase))
     else:
         call = compile_schedule(schedule, gm.attrs, phase)
-    return _replayed(call, phase, on_card) if options.cudagraphs else call
+    call = _replayed(call, phase, on_card) if options.cudagraphs else call
+    return _brought_home(call, gm.graph) if on_card else call
 
 
 def _replayed(call: Any, phase: str, on_card: bool) -> Call:
@@ -87,6 +88,20 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
     return call
 
 
+def _brought_home(call: Any, graph: Graph) -> Call:
+    """The call of a card's graph; a number that the user made on the host is one there again."""
+    homes = [k for k, out in enumerate(graph.outputs)
+             if isinstance(out, Node) and out.kwargs.get("device") == str(devices.cpu)]
+    if not homes:
+        return call
+
+    def bringing(args: list[Any]) -> tuple[Any, ...]:
+        results = call(args)
+        return tuple([t.cpu() if k in homes else t for k, t in enumerate(results)])
+
+    return _told_as(bringing, call)
+
+
 def _symbols(numbers: list[str]) -> str:
     """Why a graph with these numbers among its inputs is not recorded; "" without any."""
     if any(name.startswith("s") for name in numbers):
@@ -94,15 +109,15 @@ def _symbols(numbers: list[str]) -> str:
     return "it takes a number that changes from call to call" if numbers else ""
 
 
-def _told_as(replaying: Call, call: Any) -> Call:
-    """What replays, with the texts of what was compiled."""
+def _told_as(calling: Call, call: Any) -> Call:
+    """What calls it, with the texts of what was compiled."""
 
-    def replayed(args: list[Any]) -> tuple[Any, ...]:
-        return replaying(args)
+    def told(args: list[Any]) -> tuple[Any, ...]:
+        return calling(args)
 
-    made: Any = replayed
+    made: Any = told
     made.source, made.schedule, made.kernels = call.source, call.schedule, call.kernels
-    return replayed
+    return told
 
 
 def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:
@@ -111,17 +126,15 @@ def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions
 
 
 def is_on_card(graph: Graph) -> bool:
-    """Is the graph's work a card's?"""
+    """Is the graph's work a card's? Its inputs say so, or what it makes on a card."""
     given = [node.meta for node in graph.nodes if node.op in ("placeholder", "get_attr")]
-    metas = [meta for meta in given if isinstance(meta, TensorMeta)]
+    made = [node.meta for node in graph.nodes if node.kwargs.get("device") == str(devices.cuda)]
+    metas = [meta for meta in (*given, *made) if isinstance(meta, TensorMeta)]
     found = {meta.device for meta in metas if meta.shape}
     if not found:  # numbers in tensors go along with one of a card
         return any(meta.device is devices.cuda for meta in metas)
     if len(found) > 1:
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            "cuda:0 and cpu!"
-        )
+        raise RuntimeError(devices.APART)
     return devices.cuda in found
 
 

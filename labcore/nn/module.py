@@ -174,6 +174,14 @@ class Module:
             if parameter.grad is not None:
                 parameter.grad = None if set_to_none else parameter.grad.detach() * 0
 
+    def cuda(self: M) -> M:
+        """Parameters and buffers move to the card. Raises RuntimeError when there is none."""
+        return self.to(device="cuda")
+
+    def cpu(self: M) -> M:
+        """Parameters and buffers move to the host."""
+        return self.to(device="cpu")
+
     def to(self: M, *args: Any, dtype: Any = None, device: Any = None) -> M:
         """Parameters and buffers move to a device; those of a floating point dtype become `dtype`,
         or that of a tensor. In place.

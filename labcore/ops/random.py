@@ -81,15 +81,17 @@ def _drawing(name: str, draw: Callable[[Sequence[int], np.dtype], ndarray], miss
             raise NotImplementedError(f"\"{missing}\" not implemented for '{type_.title}'")
         return type_
 
-    def meta(size: Sequence[int], dtype: dtype | None = None) -> TensorMeta:
-        return sized(size, check(dtype or dtypes.default))
+    def meta(size: Sequence[int], dtype: dtype | None = None,
+             device: str | None = None) -> TensorMeta:
+        return sized(size, check(dtype or dtypes.default), device)
 
     def like_meta(input: TensorMeta, dtype: dtype | None = None) -> TensorMeta:
         return TensorMeta(
             input.shape, dense_strides(input), check(dtype or input.dtype), input.device
         )
 
-    def kernel(size: Sequence[int], dtype: dtype | None = None) -> ndarray:
+    def kernel(size: Sequence[int], dtype: dtype | None = None,
+               device: str | None = None) -> ndarray:
         return drawn(plain(size, dtype))
 
     def like_kernel(input: ndarray, dtype: dtype | None = None) -> ndarray:

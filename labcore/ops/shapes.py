@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import dtypes
+from ..devices import placing
 from ..dtypes import dtype as DType
 from . import composites, factories, joining, pointwise, views  # noqa: F401  their parts
 from .derivatives import derivative, meta_of
@@ -182,9 +183,12 @@ def tril(input: Any, diagonal: int = 0) -> Any:
 
 
 @composite("torch")
-def eye(n: int, m: int | None = None, dtype: DType | None = None) -> Any:
-    columns = ops.arange(n if m is None else m)
-    return ops.to(ops.eq(ops.unsqueeze(ops.arange(n), 1), columns), dtype or dtypes.default)
+def eye(
+    n: int, m: int | None = None, dtype: DType | None = None, device: Any = None
+) -> Any:
+    where = placing(device)
+    rows, columns = ops.arange(n, **where), ops.arange(n if m is None else m, **where)
+    return ops.to(ops.eq(ops.unsqueeze(rows, 1), columns), dtype or dtypes.default)
 
 
 @composite("Tensor")  # `labcore.trace` is the room of that name

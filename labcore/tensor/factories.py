@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from labcore import devices, dtypes, ops
+from labcore.devices import placing
 from labcore.dtypes import dtype as DType
 from labcore.graph import contiguous_strides
 from labcore.shapes import SymInt
@@ -242,13 +243,15 @@ def empty_like(
 def zeros(
     *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    return finished(ops.zeros(checked_size("zeros", size), dtype), device, requires_grad)
+    made = ops.zeros(checked_size("zeros", size), dtype, **placing(device))
+    return finished(made, device, requires_grad)
 
 
 def ones(
     *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
-    return finished(ops.ones(checked_size("ones", size), dtype), device, requires_grad)
+    made = ops.ones(checked_size("ones", size), dtype, **placing(device))
+    return finished(made, device, requires_grad)
 
 
 def full(
@@ -259,7 +262,8 @@ def full(
     device: Any = None,
     requires_grad: bool = False,
 ) -> Tensor:
-    return finished(ops.full(tuple(size), fill_value, dtype), device, requires_grad)
+    made = ops.full(tuple(size), fill_value, dtype, **placing(device))
+    return finished(made, device, requires_grad)
 
 
 def zeros_like(
@@ -315,7 +319,8 @@ def arange(
     requires_grad: bool = False,
 ) -> Tensor:
     """`arange(end)` or `arange(start, end, step)`; the end is not reached."""
-    return finished(ops.arange(start, end, step, dtype), device, requires_grad)
+    made = ops.arange(start, end, step, dtype, **placing(device))
+    return finished(made, device, requires_grad)
 
 
 def linspace(

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from labcore import devices, dtypes, ops
+from labcore.devices import placing
 from labcore.ops.arguments import is_tensor
 from labcore.ops.dispatch import current
 from labcore.ops.op import Op
@@ -122,7 +123,7 @@ class Methods:
         return ops.clone(self) if copy and result is self else result
 
     def type_as(self, other: Tensor) -> Tensor:
-        return self.to(other.dtype)
+        return self.to(other)
 
     def float(self) -> Tensor:
         return self.to(dtypes.float32)
@@ -180,14 +181,19 @@ class Methods:
 
     # ---- tensors like this one ----
 
-    def new_zeros(self, *size: Any, dtype: Any = None) -> Tensor:
-        return ops.zeros(sizes(size), dtype or self.dtype)
+    def new_zeros(self, *size: Any, dtype: Any = None, device: Any = None) -> Tensor:
+        where = placing(device or self.device)
+        return ops.zeros(sizes(size), dtype or self.dtype, **where)
 
-    def new_ones(self, *size: Any, dtype: Any = None) -> Tensor:
-        return ops.ones(sizes(size), dtype or self.dtype)
+    def new_ones(self, *size: Any, dtype: Any = None, device: Any = None) -> Tensor:
+        where = placing(device or self.device)
+        return ops.ones(sizes(size), dtype or self.dtype, **where)
 
-    def new_full(self, size: Any, fill_value: Any, dtype: Any = None) -> Tensor:
-        return ops.full(tuple(size), fill_value, dtype or self.dtype)
+    def new_full(
+        self, size: Any, fill_value: Any, dtype: Any = None, device: Any = None
+    ) -> Tensor:
+        where = placing(device or self.device)
+        return ops.full(tuple(size), fill_value, dtype or self.dtype, **where)
 
 
 # ---- written in place ---------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from labcore import dtypes, ops
+from labcore.devices import placing
 from labcore.dtypes import dtype as DType
 from labcore.ops.random import Generator, generator
 
@@ -32,14 +33,16 @@ def rand(
     *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Uniform numbers from [0, 1)."""
-    return finished(ops.rand(checked_size("rand", size), dtype), device, requires_grad)
+    made = ops.rand(checked_size("rand", size), dtype, **placing(device))
+    return finished(made, device, requires_grad)
 
 
 def randn(
     *size: Any, dtype: DType | None = None, device: Any = None, requires_grad: bool = False
 ) -> Tensor:
     """Normal numbers: mean 0, variance 1."""
-    return finished(ops.randn(checked_size("randn", size), dtype), device, requires_grad)
+    made = ops.randn(checked_size("randn", size), dtype, **placing(device))
+    return finished(made, device, requires_grad)
 
 
 def rand_like(

@@ -441,6 +441,7 @@ def test_every_reason_is_met_by_a_test():
         "opaque-result",
         "constant-result",
         "device-copy",
+        "several-devices",
     }
     assert set(REASONS) == set(CASES) | elsewhere
 

@@ -209,12 +209,78 @@ def test_a_copy_between_devices_breaks_the_graph():
         torch.compile(function, fullgraph=True)(x.cuda())
 
 
-def test_what_is_made_inside_lies_on_the_card():
-    def function(x):
-        return torch.ones(4, device=x.device), torch.arange(4, device="cuda") * x
+MADE = {
+    "ones": lambda x: torch.ones(4, device=x.device),
+    "arange": lambda x: torch.arange(4, device="cuda") * x,
+    "data": lambda x: torch.tensor([1, 2], device="cuda") + torch.tensor([3, 4], device="cuda"),
+    "folded": lambda x: torch.zeros(3, device="cuda") + 1,
+    "composite": lambda x: torch.triu(torch.ones(3, 3, device="cuda")),
+    "eye": lambda x: torch.eye(4, device="cuda:0") @ x,
+    "new": lambda x: x.new_ones(2) + x.new_zeros(2) + x.new_full((2,), 3.0),
+    "empty": lambda x: torch.empty(2, device="cuda").fill_(2),
+    "padding": lambda x: torch.nn.functional.pad(x, (1, 1)),
+    "a number of the host's": lambda x: x * torch.tensor(2.0) + torch.full((), 3.0),
+    "another's type": lambda x: x.long().type_as(x),
+}
 
-    for found in torch.compile(function)(random(4).cuda()):
-        assert found.device is devices.cuda
+
+@pytest.mark.parametrize("made", MADE)
+def test_what_is_made_inside_lies_on_the_card(made):
+    x = random(4).cuda()
+    want = MADE[made](x)
+    found = torch.compile(MADE[made], fullgraph=True)(x)
+    assert found.device is devices.cuda is want.device
+    close(found, want.cpu())
+
+
+def test_what_is_drawn_lies_on_the_card():
+    found = torch.compile(lambda x: x * torch.rand(4, device="cuda"), fullgraph=True)(
+        torch.ones(4).cuda())
+    assert found.device is devices.cuda and len(set(found.tolist())) == 4
+
+
+APART = {
+    "inputs": (lambda x, y, s: (y + 1, x + 1, y * 2, x * 2), 2),
+    "zeros": (lambda x, y, s: (x + 1, torch.zeros(3) + 1, x + 2), 2),
+    "a number": (lambda x, y, s: (x * s, s + 1), 1),
+    "a made number": (lambda x, y, s: (x + 1, torch.tensor(2.0)), 0),
+    "made numbers": (lambda x, y, s: (x + 1, torch.stack([torch.tensor(1.0), s])), 1),
+}
+
+
+@pytest.mark.parametrize("name", APART)
+def test_each_device_has_regions_of_its_own(name):
+    function, breaks = APART[name]
+    given = random(3).cuda(), random(3), torch.tensor(5.0)
+    want = function(*given)
+    with trace.record() as events:
+        found = torch.compile(function)(*given)
+    assert [t.device for t in found] == [t.device for t in want]
+    for one, other in zip(found, want):
+        torch.testing.assert_close(one.cpu(), other.cpu())
+    assert [e.break_id for e in events.of(trace.GraphBreak)] == ["several-devices"] * breaks
+
+
+def test_operands_that_lie_apart_are_refused_as_eagerly():
+    for function in (lambda x, y: x + y, lambda x, y: x + torch.zeros(3),
+                     lambda x, y: torch.where(x > 0, x, y)):
+        for run in (function, torch.compile(function)):
+            with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cpu!"):
+                run(random(3).cuda(), random(3))
+
+
+def test_a_write_from_the_host_breaks_the_graph():
+    y = random(3)
+    with trace.record() as events:
+        close(torch.compile(lambda x: x.clone().copy_(y) * 2)(random(3, seed=1).cuda()), y * 2)
+    assert [e.break_id for e in events.of(trace.GraphBreak)] == ["device-copy"]
+
+
+def test_a_module_moves():
+    model = torch.nn.Linear(3, 2)
+    assert model.cuda() is model and model.weight.device is devices.cuda
+    assert torch.compile(model)(random(4, 3).cuda()).device is devices.cuda
+    assert model.cpu().bias.device is devices.cpu
 
 
 def test_an_index_that_does_not_exist_stops_the_kernel(card):

@@ -121,7 +121,7 @@ def test_a_tensor_whose_gradient_would_be_lost_is_no_number(backend):
             run(x, wrong)
 
 
-def test_a_programs_own_operator_may_have_a_tensor_by_such_a_name():
+def test_a_programs_own_operator_may_have_a_tensor_by_such_a_name(tables_as_before):
     @torch.library.operator
     def scaled_by(x, scale):
         return x * scale

@@ -9,20 +9,9 @@ import pytest
 
 import labcore as torch
 from labcore import library, trace
-from labcore.fusion.lowering_pointwise import POINTWISE
-from labcore.ops import OPS
 
 one = library.primitives
-
-
-@pytest.fixture(autouse=True)
-def as_it_was():
-    """The tables, for the tests after this one."""
-    tables = [(table, dict(table)) for table in (OPS, POINTWISE)]
-    yield
-    for table, before in tables:
-        table.clear()
-        table.update(before)
+pytestmark = pytest.mark.usefixtures("tables_as_before")
 
 
 def squareplus():

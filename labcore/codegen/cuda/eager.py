@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import ops
+from ... import devices, ops
 from ...autodiff.passes import lower_operators
 from ...fusion import lower, schedule
 from ...fusion.options import ON_CARD
@@ -40,16 +40,19 @@ def carry(op: Op, raw: Sequence[Any]) -> Callable[..., Any]:
         return op.kernel
     found = list(_arrays(raw))
     if not any(map(is_on_card, found)):
-        return op.kernel if found else lambda *given: made_here(op.kernel(*given))
+        return op.kernel if found else partial(_made, op)
     if op.name == "copy_":
         return _copy_into
     apart = any(not is_on_card(a) and a.ndim for a in found)
     if apart or op.mutates and not is_on_card(raw[0]):
-        raise RuntimeError(
-            "Expected all tensors to be on the same device, but found at least two devices, "
-            "cuda:0 and cpu!"
-        )
+        raise RuntimeError(devices.APART)
     return partial(_write if op.mutates else _view if op.alias else _compute, op)
+
+
+def _made(op: Op, *given: Any) -> np.ndarray:
+    """From nothing: on the card where that is asked for, or else beside what it is made for."""
+    array = np.asarray(op.kernel(*given))
+    return to_card(array) if given and given[-1] == str(devices.cuda) else made_here(array)
 
 
 def _view(op: Op, *raw: Any) -> np.ndarray:
