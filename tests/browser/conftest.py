@@ -1,4 +1,4 @@
-"""Fixtures of the browser tests: one server and one chromium a session, one page a test.
+"""Fixtures of the browser tests: one server, one chromium and one page a session.
 
 Without chromium every test here is skipped, loudly; LAB_REQUIRE_BROWSER=1 makes that a failure.
 """
@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from . import chromium, server
-from .notebook import OpenNotebook, open_notebook
+from .notebook import OpenNotebook, close_notebooks, is_empty, open_notebook
 
 HERE = pathlib.Path(__file__).parent
 
@@ -59,27 +59,53 @@ def motion() -> str:
     return "no-preference"
 
 
-@pytest.fixture
-def page(browser: Browser, theme: str, motion: str) -> Iterator[Page]:
-    """A page whose script errors fail the test."""
-    context = browser.new_context(
-        viewport={"width": 1280, "height": 1600}, color_scheme=theme, reduced_motion=motion
-    )
-    context.set_default_timeout(30_000)
-    opened = context.new_page()
-    errors: list[str] = []
-    opened.on("pageerror", lambda error: errors.append(str(error)))
+@pytest.fixture(scope="session")
+def pages(browser: Browser) -> Iterator[list[Page]]:
+    """The page that the last test left, if it may be used again.
+
+    JupyterLab takes longer to start in a page than a notebook in it to open, run and be tested.
+    """
+    kept: list[Page] = []
+    yield kept
+    for page in kept:
+        page.context.close()
+
+
+def new_page(browser: Browser) -> Page:
+    opened = browser.new_context().new_page()
+    opened.context.set_default_timeout(30_000)
     if environ.get("LAB_TRACE"):
         opened.on("console", lambda message: print(message.type, message.text[:200]))
+    return opened
+
+
+@pytest.fixture
+def page(
+    browser: Browser, pages: list[Page], theme: str, motion: str, request: pytest.FixtureRequest
+) -> Iterator[Page]:
+    """A page whose script errors fail the test. The next test has it, too, if nothing went wrong
+    and nothing is left in it."""
+    opened = pages.pop() if pages else new_page(browser)
+    opened.set_viewport_size({"width": 1280, "height": 1600})
+    opened.emulate_media(color_scheme=theme, reduced_motion=motion)
+    errors: list[str] = []
+    note = lambda error: errors.append(str(error))
+    opened.on("pageerror", note)
+    failed = request.session.testsfailed
     yield opened
-    context.close()
+    opened.remove_listener("pageerror", note)
+    if request.session.testsfailed == failed and not errors and is_empty(opened):
+        pages.append(opened)
+    else:
+        opened.context.close()
     assert errors == [], "the page's scripts raised"
 
 
 @pytest.fixture
 def open_in_lab(lab: server.Lab, page: Page) -> Iterator[Callable[[str], OpenNotebook]]:
-    """Open a notebook of the course by its name; its kernel ends with the test."""
+    """Open a notebook of the course by its name; it is closed and its kernel ends with the test."""
     yield lambda path: open_notebook(lab, page, path)
+    close_notebooks(lab, page)
     lab.stop_kernels()
 
 

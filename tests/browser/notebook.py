@@ -24,6 +24,13 @@ HOW_FAR = """panel => {
 }"""
 
 
+OPEN = """async path => {
+  await jupyterapp.commands.execute("docmanager:open", { path, factory: "Notebook" });
+}"""
+CLOSE = "() => [...jupyterapp.shell.widgets('main')].forEach(widget => widget.dispose())"
+SHOWN = ".jp-Document, .jp-Dialog, .jp-toastContainer .Toastify__toast"
+
+
 class OpenNotebook:
     """The visible notebook of a page, joined to its kernel."""
 
@@ -121,9 +128,24 @@ def wait_for_idle(page: Page, seconds: float) -> None:
 
 
 def open_notebook(lab: Lab, page: Page, path: str) -> OpenNotebook:
-    """Open one notebook by itself, in a workspace of its own, with its kernel running."""
+    """Open one notebook by itself, with its kernel running: in the JupyterLab of the page, or in a
+    new one, with a workspace of its own."""
     lab.start_kernel(path)
-    url = f"{lab.base}/doc/tree/{path}?token={lab.token}&reset"
-    page.goto(url, wait_until="domcontentloaded")
+    if page.url.startswith(lab.base):
+        page.evaluate(OPEN, path)
+    else:
+        url = f"{lab.base}/doc/tree/{path}?token={lab.token}&reset"
+        page.goto(url, wait_until="domcontentloaded")
     wait_for_idle(page, 90)
     return OpenNotebook(page, page.locator(PANEL))
+
+
+def close_notebooks(lab: Lab, page: Page) -> None:
+    """Close what is open, without a question what to do with changes."""
+    if page.url.startswith(lab.base):
+        page.evaluate(CLOSE)
+
+
+def is_empty(page: Page) -> bool:
+    """Is nothing shown but JupyterLab itself?"""
+    return page.locator(SHOWN).count() == 0

@@ -122,6 +122,7 @@ def command(port: int, token: str, root: pathlib.Path) -> list[str]:
         "--ServerApp.port_retries=0", f"--IdentityProvider.token={token}",
         f"--ServerApp.root_dir={root}", "--LabApp.extension_manager=readonly",
         "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+        "--LabApp.expose_app_in_browser=True",  # as window.jupyterapp
         "--ServerApp.terminals_enabled=False", "--ServerApp.log_level=WARN",
         *(["--allow-root"] if os.geteuid() == 0 else []),
     ]  # fmt: skip
