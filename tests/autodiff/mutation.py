@@ -8,8 +8,9 @@ blocks without recording; a write that eager mode refuses is part of what is obs
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,7 +70,7 @@ INPUTS = [
 SIZES = 4, 4, 5, 6, 4  # how many rows the inputs have, call by call
 
 
-@dataclass
+@dataclass(frozen=True)
 class Program:
     """`text` defines `program(x, y, c, k)`; `inputs` is code that binds x and y to parts of `base`
     and `other`; `wanted` says which of base, other and k require grad, `leaf` whether base does so
@@ -239,30 +240,36 @@ def _shared(tensors: list[Any], module: Any) -> list[list[bool]]:
     return found
 
 
-def check(
-    program: Program,
-    backend: str,
-    graphs: CompileCounter | None = None,
-    sizes: Sequence[int] = SIZES,
-) -> None:
+def check(program: Program, backend: str, graphs: CompileCounter | None = None) -> list[int]:
     """Eager against compiled, captured and warm, then for inputs of more rows, whose number is a
-    symbol by the third size. Raises AssertionError with the program's text.
+    symbol by the third size. Returns how many graphs `graphs` had been given after each call, if
+    that is the backend. Raises AssertionError with the program's text.
 
     Who writes through `.data` when a region is over is not seen by what its backward has saved
     elsewhere or computes again: such gradients are not compared."""
     compiled = compiler.compile(program.function(), backend=graphs or backend)
-    is_over = False
-    for rows in sizes:
-        try:
-            expected = observe(program, program.function(), rows=rows)
-        except (RuntimeError, IndexError, ValueError):
-            continue  # these shapes do not fit together in so many rows
+    is_over, counts = False, []
+    for rows in SIZES:
+        expected = eagerly(program, rows)
+        if expected is None:
+            continue
         with strict(), record() as trace:
             found = observe(program, compiled, rows=rows)
         is_over |= any(stop.break_id != "uncounted-write" for stop in trace.of(GraphBreak))
         if is_over and ".data." in program.text:
             expected = replace(expected, gradients=None)
         compare(expected, found, program.text)
+        counts.append(graphs.frame_count if graphs else 0)
+    return counts
+
+
+@lru_cache(maxsize=len(SIZES))
+def eagerly(program: Program, rows: int) -> Seen | None:
+    """None where its shapes do not fit together in so many rows. Asked for by each backend."""
+    try:
+        return observe(program, program.function(), rows=rows)
+    except (RuntimeError, IndexError, ValueError):
+        return None
 
 
 def compare(expected: Seen, found: Seen, text: str) -> None:

@@ -6,7 +6,9 @@ import math
 import os
 import subprocess
 import sys
+import zlib
 from collections.abc import Callable
+from functools import cache
 
 import numpy as np
 import pytest
@@ -47,8 +49,9 @@ CASES = [
 cases = pytest.mark.parametrize(("name", "dtype"), CASES, ids=lambda v: getattr(v, "__name__", v))
 
 
+@cache
 def kernel(name: str, dtype: type):
-    """A loop over COUNT elements that calls the function, as a kernel's text has it."""
+    """A loop over COUNT elements that calls the function, as a kernel's text has it, compiled."""
     scope: dict = {}
     exec(compile(text_of(name, dtype), "<kernel>", "exec", dont_inherit=True), scope)
     return compile_kernels([scope["run"]], {"run": Loops(Expr.of(COUNT), None)})
@@ -163,21 +166,17 @@ def test_loops_are_vectors(name, dtype):
     assert loop.turn > 1 and loop.each("fma") > 1
 
 
+def checksums() -> list[str]:
+    """Of what each function gives."""
+    given = [(name, computed(name, *numbers(name, dtype))) for name, dtype in CASES]
+    return [f"{name} {zlib.crc32(np.nan_to_num(found))}" for name, found in given]
+
+
 def test_processors_without_wide_vectors_give_the_same_bits():
     """There 2 ** n is made in two steps."""
-    text = (
-        "import zlib; from tests.codegen.test_elementary import *\n"
-        "for name, dtype in CASES:\n"
-        "    print(name, zlib.crc32(np.nan_to_num(computed(name, *numbers(name, dtype)))))"
+    text = "from tests.codegen.test_elementary import checksums; print(*checksums(), sep='\\n')"
+    other = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"}
+    told = subprocess.check_output(
+        [sys.executable, "-W", "ignore", "-c", text], env={**os.environ, **other}, text=True
     )
-    runs = [
-        subprocess.run(
-            [sys.executable, "-W", "ignore", "-c", text],
-            env={**os.environ, **given},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for given in ({}, {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+fma"})
-    ]
-    assert runs[0] == runs[1] and len(runs[0].splitlines()) == len(CASES)
+    assert told.splitlines() == checksums()
