@@ -55,6 +55,9 @@ def compile_graph(gm: GraphModule, phase: str, options: FusionOptions = DEFAULT)
     "backward". Raises RuntimeError when they lie on several."""
     schedule = fuse_graph(gm.graph, phase, options_for(gm.graph, options), gm.overwritten)
     on_card = is_on_card(gm.graph)
+    if options.max_autotune and not on_card:
+        why = "kernels of the host have one form: there is nothing to choose from"
+        trace.emit(trace.Autotuned(f"the {phase} graph", "skipped", why))
     if on_card:
         from .cuda.program import compile_schedule as compile_for_card
 

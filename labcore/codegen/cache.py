@@ -43,13 +43,15 @@ from .room import MANIFEST, limit
 SOURCE, OBJECT = "output_code.py", "kernels.o"
 
 _lock = threading.Lock()
-_counts = {"hit": 0, "miss": 0, "evicted": 0}
+_counts = {"hit": 0, "miss": 0, "evicted": 0, "form found": 0, "form measured": 0}
+FORM = "form-"  # before the key of an entry that holds no program but a kernel's measured form
 
 
 @dataclass(frozen=True)
 class CacheInfo:
     """`reason` says why the folder that was asked for is not used. hits, misses, evicted: this
-    process's. bytes, limit: of all programs together."""
+    process's. bytes, limit: of all entries together. `forms` of kernels that were measured are
+    kept, too (`cuda/choices.py`); this process found and measured so many."""
 
     folder: Path
     enabled: bool
@@ -60,6 +62,9 @@ class CacheInfo:
     misses: int
     evicted: int
     limit: int
+    forms: int = 0
+    forms_found: int = 0
+    forms_measured: int = 0
 
     def __str__(self) -> str:
         state = (
@@ -68,6 +73,9 @@ class CacheInfo:
             else "off (LAB_CACHE=0)"
         )
         counts = f"{self.hits} hits, {self.misses} misses, {self.evicted} evicted"
+        if self.forms or self.forms_found or self.forms_measured:
+            counts += (f"; {self.forms} measured forms of kernels: {self.forms_found} found, "
+                       f"{self.forms_measured} measured")
         return f"{self.folder}: {state}; {counts}" + (f"\n{self.reason}" if self.reason else "")
 
 
@@ -152,9 +160,9 @@ def lookup(source: str, kernels: list[str], by: Makers | None = None) -> ObjectF
     try:
         found = _read(folder(), key, canonical(source), kernels, by)
     except Miss:
-        _count("miss")
+        count("miss")
         raise
-    _count("hit")
+    count("hit")
     with suppress(OSError):  # it was used now
         os.utime(path_of(key).parent / MANIFEST)
     return found
@@ -237,8 +245,6 @@ def store(source: str, code: ObjectFile, by: Makers | None = None) -> tuple[str,
     """Keep a program and its code; returns the keys of what made room for it. Raises OSError when
     it cannot be written."""
     by = by or made_by()
-    where, key = folder(), key_of(source, by)
-    entry = where.path / key
     manifest = {
         "made_by": by,
         "kernels": code.kernels,
@@ -246,11 +252,18 @@ def store(source: str, code: ObjectFile, by: Makers | None = None) -> tuple[str,
         "object": _digest(code.data),
         "source": _digest(canonical(source).encode()),
     }
-    files = {
+    return put(key_of(source, by), {
         SOURCE: source.encode(),
         OBJECT: code.data,
         MANIFEST: json.dumps(manifest, indent=1).encode(),
-    }
+    })
+
+
+def put(key: str, files: Mapping[str, bytes]) -> tuple[str, ...]:
+    """Keep files as one entry, which appears whole or not at all; returns the keys of what made
+    room for it. Raises OSError when it cannot be written."""
+    where = folder()
+    entry = where.path / key
     fresh = Path(tempfile.mkdtemp(prefix=".new-", dir=where.path))
     try:
         room.note(where.path, sum(map(len, files.values())))
@@ -261,7 +274,7 @@ def store(source: str, code: ObjectFile, by: Makers | None = None) -> tuple[str,
         shutil.rmtree(fresh, ignore_errors=True)
     gone = room.make_room(where.path, newest=key)
     for _ in gone:
-        _count("evicted")
+        count("evicted")
     return gone
 
 
@@ -290,7 +303,7 @@ def show_source(source: str) -> Path:
 # ---- looking after it ----------------------------------------------------------------------------
 
 
-def _count(outcome: str) -> None:
+def count(outcome: str) -> None:
     with _lock:
         _counts[outcome] += 1
 
@@ -298,23 +311,28 @@ def _count(outcome: str) -> None:
 def info() -> CacheInfo:
     """Where compiled programs are kept, how many, and how often this process found one."""
     where = folder()
-    files = [f for entry in room.entries(where.path) for f in entry.iterdir()]
+    entries = room.entries(where.path)
+    forms = sum(entry.name.startswith(FORM) for entry in entries)
     return CacheInfo(
         where.path,
         enabled(),
         where.reason,
-        len({f.parent for f in files}),
-        sum(f.stat().st_size for f in files),
+        len(entries) - forms,
+        sum(f.stat().st_size for entry in entries for f in entry.iterdir()),
         _counts["hit"],
         _counts["miss"],
         _counts["evicted"],
         limit(),
+        forms,
+        _counts["form found"],
+        _counts["form measured"],
     )
 
 
 def clear() -> int:
-    """Forget all compiled programs; returns how many there were. Programs in use stay in use."""
+    """Forget all compiled programs and measured forms; returns how many there were. Programs in use
+    stay in use."""
     cleared = room.clear(folder().path)
     with _lock:
-        _counts.update(hit=0, miss=0, evicted=0)
+        _counts.update(dict.fromkeys(_counts, 0))
     return cleared

@@ -24,7 +24,12 @@ from .dispatcher import STATE, dispatcher
 from .state import State
 
 # What a mode says to the backend "inductor".
-MODES: dict[str, dict[str, Any]] = {"default": {}, "reduce-overhead": {"cudagraphs": True}}
+MODES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "reduce-overhead": {"cudagraphs": True},
+    "max-autotune": {"max_autotune": True, "cudagraphs": True},
+    "max-autotune-no-cudagraphs": {"max_autotune": True},
+}
 
 
 def compile(
@@ -40,7 +45,9 @@ def compile(
 ) -> Any:
     """Compile a function at its first call, once for each kind of input.
 
-    mode: "reduce-overhead" records what a graph launches on a card, and replays it.
+    mode: "reduce-overhead" records what a graph launches on a card, and replays it;
+    "max-autotune-no-cudagraphs" measures several forms of each kernel there and takes the fastest;
+    "max-autotune" does both.
     fullgraph: raise Unsupported where capture would have to stop.  backend: a name of
     `list_backends()` or a callable.
     recompile_limit: how many variants there may be of a place, 8 unless told.

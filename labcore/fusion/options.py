@@ -26,6 +26,8 @@ class FusionOptions:
     Where rows run at the same time, on a graphics card, nobody knows which is the last one.
     plain_kernels: run kernels in the form that is for reading (`codegen/plain.py`).
     cudagraphs: on a card, record a graph's launches and replay them (`runtime/replay.py`).
+    max_autotune: on a card, measure other forms of each kernel, and take the fastest
+    (`codegen/cuda/tune.py`).
     Raises ValueError for anything else.
     """
 
@@ -38,6 +40,7 @@ class FusionOptions:
     endings: bool = True
     plain_kernels: bool = False
     cudagraphs: bool = False
+    max_autotune: bool = False
 
     def __post_init__(self) -> None:
         for name in ("max_nodes", "max_arrays"):
@@ -45,7 +48,7 @@ class FusionOptions:
             if type(value) is not int or value < 1:
                 raise ValueError(f"{name} is a whole number from 1 on, not {value!r}")
         for name in ("materialize", "one_pass", "hold_memory", "endings", "plain_kernels",
-                     "cudagraphs"):
+                     "cudagraphs", "max_autotune"):
             value = getattr(self, name)
             if type(value) is not bool:
                 raise ValueError(f"{name} is True or False, not {value!r}")

@@ -1,13 +1,14 @@
 """`make bench-gpu`: kernels on this machine's card, beside PyTorch's eager mode and torch.compile.
 
-In: `--only words`, `--json file`, `--options` of the lab's compile.  Out: a table, and the figures
-as JSON.
+In: `--only words`, `--json file`, `--options` of the lab's compile, `--tune`.  Out: a table, and
+the figures as JSON.
 Inputs are random and, with the outputs, far larger than the card's cache; both sides read the same
 memory, handed over by DLPack. The lab's new memory is full of nan in the checked call, whose result
 is compared with PyTorch's in float64. Times are those of device events behind a kernel that keeps
 the card busy until the host has made the launch; the median of several. Of a row is asked what its
-`Row` says: time to a copy of the same bytes, and to torch.compile's time. What a call costs
-the host is measured by `gpu_host.py`.
+`Row` says: time to a copy of the same bytes, and to torch.compile's time. With `--tune` both sides
+are measured under max-autotune as well, and what the lab's search tried is printed. What a call
+costs the host is measured by `gpu_host.py`.
 """
 
 from __future__ import annotations
@@ -126,37 +127,58 @@ def listed(value: Any) -> list[Any]:
 
 
 def measured(
-    torch: Any, lab: Any, row: Row, copy: float, options: dict[str, Any] | None = None
+    torch: Any, lab: Any, row: Row, copy: float, options: dict[str, Any] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> dict[str, float]:
-    """One row; `copy` is a copy's speed in bytes (read and written) a us."""
-    from ..runtime.card import SiliconCard
-    from ..tensor.cuda import card
-
+    """One row; `copy` is a copy's speed in bytes (read and written) a us. `tell`: max-autotune is
+    measured as well, and what the lab's search tried is told."""
     dtype = getattr(torch, row.dtype)
     given = [torch.randn(*shape, device="cuda").to(dtype) for shape in row.shapes]
     ours = [lab.from_dlpack(t) for t in given]
     want = listed(row.function(torch, *[t.double() for t in given]))
     nbytes = dtype.itemsize * sum(t.numel() for t in (*given, *want))
     compiled = lab.compile(lambda *tensors: row.function(lab, *tensors), options=options)
-    found_card = card()
-    assert isinstance(found_card, SiliconCard)
-    found_card.poison = True
-    found = [torch.from_dlpack(t) for t in listed(compiled(*ours))]
-    lab.cuda.synchronize()
-    found_card.poison = False
-    error = max(((f.double() - w).norm() / w.norm()).item() for f, w in zip(found, want))
-    del found, want
+    error = _error(torch, lab, compiled, ours, want)
     peer = torch.compile(lambda *tensors: row.function(torch, *tensors), dynamic=False)
     us = device_us(torch, lambda: compiled(*ours))
     peer_us = device_us(torch, lambda: peer(*given))
     eager_us = device_us(torch, lambda: row.function(torch, *given))
-    return {"us": us, "of copy": nbytes / us / copy, "torch.compile us": peer_us,
-            "to torch.compile": us / peer_us, "torch eager us": eager_us, "error": error}
+    figures = {"us": us, "of copy": nbytes / us / copy, "torch.compile us": peer_us,
+               "to torch.compile": us / peer_us, "torch eager us": eager_us, "error": error}
+    if tell is None:
+        return figures
+    # replays, which the mode adds, save the host's time alone
+    mine = lab.compile(lambda *tensors: row.function(lab, *tensors),
+                       options={**(options or {}), "max_autotune": True})
+    with lab.trace.record() as story:  # a call that is recorded takes longer on the host
+        figures["tuned error"] = _error(torch, lab, mine, ours, want)
+    tell(story.text("autotuning"))
+    peer = torch.compile(lambda *tensors: row.function(torch, *tensors), dynamic=False,
+                         mode="max-autotune-no-cudagraphs")
+    us = device_us(torch, lambda: mine(*ours))
+    peer_us = device_us(torch, lambda: peer(*given))
+    return figures | {"tuned us": us, "torch tuned us": peer_us, "to torch tuned": us / peer_us}
+
+
+def _error(torch: Any, lab: Any, call: Callable[..., Any], given: Sequence[Any],
+           want: Sequence[Any]) -> float:
+    """How far off a call's results are, the lab's new memory full of nan."""
+    from ..runtime.card import SiliconCard
+    from ..tensor.cuda import card
+
+    found_card = card()
+    assert isinstance(found_card, SiliconCard)
+    found_card.poison = True
+    found = [torch.from_dlpack(t) for t in listed(call(*given))]
+    lab.cuda.synchronize()
+    found_card.poison = False
+    return max(((f.double() - w).norm() / w.norm()).item() for f, w in zip(found, want))
 
 
 def table_of(figures: dict[str, dict[str, float]], title: str) -> Table:
+    tuned = any("tuned us" in f for f in figures.values())
     table = Table("workload", "us", "of copy", "asked", "to torch.compile", "asked", "eager",
-                  "error", "", title=title)
+                  "error", *(["tuned", "to torch tuned"] * tuned), "", title=title)
     for name, f in figures.items():
         row = ROWS[name]
         good = f["to torch.compile"] <= row.ratio + NOISE and (
@@ -165,6 +187,7 @@ def table_of(figures: dict[str, dict[str, float]], title: str) -> Table:
             name, f"{f['us']:.1f}", f"{f['of copy']:.0%}",
             "" if row.copy is None else f"{row.copy:.0%}", f"{f['to torch.compile']:.2f}",
             f"{row.ratio:.2f}", f"{f['torch eager us']:.1f}", f"{f['error']:.0e}",
+            *([f"{f['tuned us']:.1f}", f"{f['to torch tuned']:.2f}"] if tuned else []),
             "holds" if good else "does not hold")
     return table
 
@@ -186,6 +209,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--json", default="bench_gpu.json", help="where the figures go")
     parser.add_argument("--options", type=json.loads, default={},
                         help="of the lab's compile, as JSON: '{\"online\": false}'")
+    parser.add_argument("--tune", action="store_true", help="measure max-autotune as well")
     options = parser.parse_args(arguments)
     import labcore as lab
 
@@ -198,7 +222,8 @@ def main(arguments: list[str] | None = None) -> None:
     console, figures = Console(width=140), dict[str, dict[str, float]]()
     copy = copy_speed(torch)
     for name in chosen(options.only):
-        figures[name] = measured(torch, lab, ROWS[name], copy, options.options)
+        figures[name] = measured(torch, lab, ROWS[name], copy, options.options,
+                                 console.out if options.tune else None)
         lab.compiler.reset()
         torch.compiler.reset()  # each row's function has the same code: it would give up compiling
         lab.cuda.empty_cache()

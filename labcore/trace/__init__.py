@@ -2,6 +2,7 @@
 from .events import (
     Accesses as Accesses,
     AotGraph as AotGraph,
+    Autotuned as Autotuned,
     BufferAccesses as BufferAccesses,
     CacheMiss as CacheMiss,
     CallBegin as CallBegin,

@@ -306,6 +306,25 @@ class KernelForm(Event):
 
 
 @dataclass
+class Autotuned(Event):
+    """What a search for the fastest form of a nest found, under `mode="max-autotune"`. `outcome` is
+    "measured", "from disk" or "skipped", with the reason; `chosen` is a form in words, `us` what it
+    takes and `first_us` what the form takes that sizes alone would have chosen. `tried` has each
+    form's words, us, and why it was dropped, if it was; `sizes` those of the call, where the
+    kernel's own are symbols; `seconds` what the search took."""
+
+    kernel: str
+    outcome: str
+    reason: str
+    chosen: str = ""
+    us: float = 0.0
+    first_us: float = 0.0
+    tried: list[list[Any]] = field(default_factory=list)
+    sizes: str = ""
+    seconds: float = 0.0
+
+
+@dataclass
 class CudaGraph(Event):
     """What became of a graph under `mode="reduce-overhead"`: `outcome` is "recorded" or "skipped",
     with the reason; `steps` are the launches that one replay makes."""

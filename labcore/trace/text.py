@@ -3,8 +3,8 @@
 In: events.  Out: the very text that the log prints, `Recorder.text` shows in a notebook and a test
 compares.
 Invariant: no times, no absolute paths and no addresses, so the same program gives the same text;
-`stages` and
-`output_code` are the two exceptions, and say so in the table.
+`stages`,
+`autotuning` and `output_code` are the three exceptions, and say so in the table.
 """
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 from .events import (
     AotGraph,
+    Autotuned,
     CacheMiss,
     DiskCache,
     Event,
@@ -223,6 +224,18 @@ def output_code(event: Event) -> str:
     return f"# {event.path}\n{event.source.rstrip()}"
 
 
+def autotuning(event: Event) -> str:
+    """Each form of a CUDA kernel that was tried, with its time; which one was chosen, and why."""
+    assert isinstance(event, Autotuned)
+    took = f" in {event.seconds:.1f} s" if event.outcome == "measured" else ""
+    head = f"{event.kernel}: {event.outcome}{took}, {event.reason}"
+    return "\n".join([_folded(head, first=""), *(_tried(*each) for each in event.tried)])
+
+
+def _tried(form: str, us: float, dropped: str) -> str:
+    return f"  {dropped or f'{us:.1f} us':>10}  {form}"
+
+
 def cache(event: Event) -> str:
     """What the disk cache answered, and why a miss."""
     assert isinstance(event, DiskCache)
@@ -261,6 +274,7 @@ ARTIFACTS: dict[str, tuple[type[Event] | tuple[type[Event], ...], Format]] = {
     "kernel_code": (KernelReady, kernel_code),
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),
+    "autotuning": (Autotuned, autotuning),
     "cache": (DiskCache, cache),
     "stages": ((Stage, DiskCache), stages),
 }

@@ -31,7 +31,7 @@ def compiled(function, *metas):
 CASES = {
     "pointwise": (chain, [floats(1 << 20), floats(1 << 20)], 24),
     "pointwise rows": (chain, [floats(4096, 4096), floats(4096)], 24),
-    "transposed": (plus_turned, [floats(4096, 4096), floats(4096, 4096)], 32),
+    "transposed": (plus_turned, [floats(4096, 4096), floats(4096, 4096)], 40),
     "transposed, edges": (plus_turned, [floats(1000, 3000), floats(3000, 1000)], 40),
     "transposed doubles": (turned, [floats(1000, 3000, dtype=dtypes.float64)], 40),
     "transposed bools": (turned, [floats(1000, 3000, dtype=dtypes.bool)], 40),

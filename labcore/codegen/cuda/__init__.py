@@ -7,6 +7,8 @@ compiles for a card and the grid simulator runs without one.
     base.py      what the forms share        device.py   reductions over warps and blocks
     flat.py tiles.py rows.py columns.py total.py lanes.py fold.py       the forms
     across.py    which loads of a nest tiles turn
+    shapes.py    the other forms that a nest could have        tune.py    which of them is fastest
+    choices.py   what was found out, kept on disk
 
 Nothing here imports numba, except what compiles. Inductor's counterpart prints Triton, whose
 compiler chooses what stands here in the text: threads, registers, shared memory.
@@ -27,18 +29,21 @@ from .tiles import TilesPrinter
 from .total import total_kernels
 
 
-def print_launches(nest: Nest, number: int = 0, in_place: bool = False) -> Launches:
+def print_launches(nest: Nest, number: int = 0, in_place: bool = False,
+                   form: Form | None = None) -> Launches:
     """The kernels of a nest, numbered within its program. `in_place`: the caller lends an operand's
-    memory for a result, of which the nest does not know."""
-    kernels = _kernels(nest, number)
+    memory for a result, of which the nest does not know. `form`: another one than `choose` says."""
+    kernels = print_kernels(nest, kernel_name(nest, number), form or choose(nest))
     return Launches(tuple(k.without_const() if in_place else k for k in kernels))
 
 
-def _kernels(nest: Nest, number: int) -> list[GridKernel]:
-    name, form = kernel_name(nest, number), choose(nest)
+def print_kernels(nest: Nest, name: str, form: Form) -> list[GridKernel]:
+    """The kernels of a nest in a form, the first one under this name."""
     if form.name == "flat":
         return [FlatPrinter(nest, form).print(name)]
-    if form.name == "tiles" and (found := loads_across(nest)) is not None:
+    if form.name == "tiles" and (
+        found := loads_across(nest, form.side)
+    ) is not None:
         return [TilesPrinter(nest, form, found).print(name)]
     if form.name == "columns":
         return ColumnsPrinter(nest, form).kernels(name)

@@ -18,9 +18,11 @@ from ...fusion.ir import Expr, is_place, using
 from ...fusion.nest import Nest
 
 SIDE = 32  # of a square
+LARGE = 64  # the same, where there is enough to do for all
 WORD = 4  # bytes of a bank of shared memory
 LEAST = SIDE // 2  # turns of a loop, below which most of a square would be empty
 ROOM = 24 * 1024  # bytes for the squares of a block: eight blocks find room on a multiprocessor
+MOST = 48 * 1024  # bytes that a block has without asking
 
 Access = tuple[str, Expr]  # of a buffer, at an offset
 
@@ -38,7 +40,7 @@ class Across:
         return list(dict.fromkeys(buffer for buffer, _ in self.loads))
 
 
-def loads_across(nest: Nest) -> Across | None:
+def loads_across(nest: Nest, side: int = SIDE) -> Across | None:
     """The loads of a pointwise nest that squares pay for. Where they lie along several loops, those
     of the loop that has the most."""
     long = [var for var, size, _ in nest.loops if size.const is None or size.const >= LEAST]
@@ -58,14 +60,14 @@ def loads_across(nest: Nest) -> Across | None:
     ]
     by_loop = {v: [a for a in apart if _beside(a[1], v)] for v in long if v != along}
     across = max(by_loop, key=lambda v: len(by_loop[v]))
-    loads = _that_fit(nest, by_loop[across])
+    loads = _that_fit(nest, by_loop[across], side)
     return Across(along, across, loads) if loads else None
 
 
-def pitch(dtype: dtypes.dtype) -> int:
+def pitch(dtype: dtypes.dtype, side: int) -> int:
     """Elements from row to row of a square: a word more than its side, so that the elements of a
     column lie in different banks."""
-    return SIDE + max(1, WORD // dtype.itemsize)
+    return side + max(1, WORD // dtype.itemsize)
 
 
 def _beside(at: Expr, var: str) -> bool:
@@ -73,12 +75,12 @@ def _beside(at: Expr, var: str) -> bool:
     return at.coeff(var).const in (1, -1)
 
 
-def _that_fit(nest: Nest, loads: list[Access]) -> tuple[Access, ...]:
+def _that_fit(nest: Nest, loads: list[Access], side: int) -> tuple[Access, ...]:
     """As many as have room in shared memory; the others are made directly."""
-    found, left = [], ROOM
+    found, left = [], ROOM if side == SIDE else MOST
     for buffer, at in loads:
         dtype = nest.buffers_by_name[buffer].dtype
-        left -= SIDE * pitch(dtype) * dtype.itemsize
+        left -= side * pitch(dtype, side) * dtype.itemsize
         if left >= 0:
             found.append((buffer, at))
     return tuple(found)

@@ -20,7 +20,7 @@ from ..printer import Line, Note
 from .base import GridPrinter, guarded, repeated
 from .device import WARP
 from .fold import AGAIN, Cells, Partials, Reduction, fold_kernel
-from .form import EACH, THREADS, Form, rows_a_batch
+from .form import EACH, Form, rows_a_batch
 from .kernel import GridKernel, ceil_div
 
 
@@ -32,11 +32,11 @@ class ColumnsPrinter(GridPrinter):
         loops = [*nest.row_loops, *nest.inner_loops]
         super().__init__(nest, form, [var for var, _ in loops])
         columns = nest.columns.const
-        self.wide, self.each = WARP, EACH
-        if columns is not None and columns < WARP * EACH:
+        self.wide, self.each = WARP, form.each or EACH
+        if columns is not None and columns < WARP * self.each:
             self.wide = next(w for w in (1, 2, 4, 8, 16, 32) if w >= min(columns, WARP))
             self.each = max(1, -(-columns // self.wide))
-        self.tall = THREADS // self.wide
+        self.tall = form.threads // self.wide
         self.partials = Partials(nest, form.shares)
 
     @property

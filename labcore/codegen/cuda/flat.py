@@ -12,7 +12,7 @@ from ...fusion.ir import Expr, product
 from ...fusion.nest import Nest
 from ..printer import Line, indented
 from .base import GridPrinter, guarded, repeated
-from .form import THREADS, Form
+from .form import Form
 from .kernel import GridKernel, ceil_div
 
 INT32 = 2**31
@@ -20,10 +20,11 @@ INT32 = 2**31
 
 class FlatPrinter(GridPrinter):
     def __init__(self, nest: Nest, form: Form) -> None:
-        self.tile = form.each * THREADS
+        self.threads = form.threads
+        self.tile = form.each * form.threads
         self.all = [*nest.outer_loops, *nest.inner_loops]
         size = self.all[-1][1]
-        self.by_rows = len(self.all) > 1 and (size.const is None or size.const >= THREADS)
+        self.by_rows = len(self.all) > 1 and (size.const is None or size.const >= form.threads)
         self.tiled = self.all[-1:] if self.by_rows else self.all
         super().__init__(nest, form, [var for var, _ in self.tiled])
 
@@ -40,7 +41,7 @@ class FlatPrinter(GridPrinter):
         grid = tiles if not with_rows else f"{_times(rows)}({tiles})"
         if count.const is not None and rows.const is not None:
             grid = str(max(1, rows.const) * int(tiles))
-        return self.on_grid(name, lines, (grid,), (THREADS,))
+        return self.on_grid(name, lines, (grid,), (self.threads,))
 
     def _start(self, with_rows: list[tuple[str, Expr]], count: Expr) -> list[Line]:
         """Where the block's elements begin."""
@@ -61,7 +62,7 @@ class FlatPrinter(GridPrinter):
 
     def _tile(self, count: Expr, loads: list[Line], body: list[Line]) -> list[Line]:
         """A whole tile without questions, and the last one, which is shorter."""
-        index = f"first + {THREADS} * k"
+        index = f"first + {self.threads} * k"
         wrap = "uint32" if count.const is not None and count.const < INT32 else ""
         at = self.unflatten(self.tiled, index, wrap)
         bound = self.spell_offset(count)
@@ -73,7 +74,7 @@ class FlatPrinter(GridPrinter):
                  *repeated(f"for k in range({self.form.each}):", [*at, *body])]
         if count.const is not None and count.const % self.tile == 0:
             return whole
-        return [(f"if first + {self.tile - THREADS} < {bound}:", ""), *indented(whole, 1),
+        return [(f"if first + {self.tile - self.threads} < {bound}:", ""), *indented(whole, 1),
                 ("else:", ""), *indented(last, 1)]
 
 

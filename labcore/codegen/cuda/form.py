@@ -15,17 +15,18 @@ In: a `Nest`.  Out: a `Form`. Sizes decide, and what is known of them: a size th
 counts as large.
 The numbers were measured on an H200: 16 elements of a row to a thread, rows of up to 512 columns in
 one warp, at most 51 thousand columns in the registers of a block. Inductor has such rules in its
-heuristics for `triton`, and tries some more out under max-autotune.
+heuristics for `triton`; both try others out under max-autotune (`tune.py`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...fusion.ir import Expr
+from ...fusion.handlers import Reads
+from ...fusion.ir import Expr, product, using
 from ...fusion.nest import Nest
 from ...fusion.online import LONG_ROW
-from .across import loads_across
+from .across import LARGE, SIDE, Across, loads_across
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
@@ -37,25 +38,37 @@ PER_THREAD = 16  # elements of a row that one thread holds
 ROW_LIMIT = LONG_ROW  # columns that fit into the registers of a block
 ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
 NARROW = 8  # columns up to which a warp would mostly idle
-BLOCKS = 264  # two for each of an H200's 132 multiprocessors
+MULTIPROCESSORS = 132  # of an H200
+BLOCKS = 2 * MULTIPROCESSORS
 MANY = 4 * BLOCKS  # blocks that share one row
 MOST = 16 * BLOCKS  # the same, where no kernel begins by adding up what all of them left
 TALL = 8  # threads that share a column of a block, at least
 SHARE = 64  # rows that a block of columns walks over, at least
+FEW_ROWS = 4  # rows that a block walks over, below which partial results are a burden
+WALKING = 8  # blocks that walk over rows, of a multiprocessor
+REGISTERS = 64 * 1024  # of a multiprocessor
 SHORT = 256  # numbers that a thread adds up in float32; more in float64
+ROWS_A_BLOCK = 4  # where one warp is enough for a row
+BESIDE = 24  # registers of a thread beside the elements of a row that it holds
 
 
 @dataclass(frozen=True)
 class Form:
-    """`threads` of a block along the row; `shares`: blocks that leave partial results; `short`:
-    no thread adds up many more than `SHORT` numbers; `each`: elements of a flat nest's thread."""
+    """`threads` of a block, or of its part that has one row; `shares`: blocks that leave partial
+    results; `short`: no thread adds up many more than `SHORT` numbers; `each`: elements of a thread
+    in flight, 0 where the form's own number is as good; `rows` of a block where a warp has one;
+    `side` of a square; `beside`: registers of a thread beside those that hold a row, for which room
+    is made; 0: as many as the compiler likes."""
 
     name: str
     reason: str
     threads: int = THREADS
     shares: int = 1
     short: bool = False
-    each: int = EACH
+    each: int = 0
+    rows: int = ROWS_A_BLOCK
+    side: int = SIDE
+    beside: int = BESIDE
 
 
 def choose(nest: Nest) -> Form:
@@ -94,12 +107,24 @@ def _flat(nest: Nest) -> Form:
     if not nest.loops:
         return Form("one thread", "there is one element", 32)
     if (found := loads_across(nest)) is not None:
+        side, each = _square(nest, found)
         return Form("tiles", f"squares of {_listed(found.buffers)} are turned in shared memory: "
-                    "they lie across what is stored")
+                    "they lie across what is stored", side=side, each=each)
     types = [nest.buffers_by_name[name].dtype for name in nest.arguments]
     each = HALVES if all(t.is_half for t in types) else EACH
     return Form("flat", f"pointwise: {each} elements a thread, {THREADS} threads a block",
                 each=each)
+
+
+def _square(nest: Nest, found: Across) -> tuple[int, int]:
+    """The side of a square, and how many of its elements a thread has. Large ones have more bytes
+    in flight, which took 0.93 of the time on an H200, if there are enough for all
+    multiprocessors and all loads that small ones turn still find room."""
+    size = product([size for _, size, _ in nest.loops]).const
+    large = size is None or size >= 4 * BLOCKS * LARGE**2
+    if large and loads_across(nest, LARGE) == found:
+        return LARGE, 2 * EACH
+    return SIDE, EACH
 
 
 def _listed(names: list[str]) -> str:
@@ -149,9 +174,26 @@ def _walked(nest: Nest) -> Form:
         return Form("long rows, columns", f"rows of {nest.columns}, and sums of its columns, do "
                     "not fit into registers", shares=shares)
     threads = max(row_threads(columns), 128)
+    if rows is not None:  # small blocks hide each other's waiting for memory if there are many
+        room = MULTIPROCESSORS * _resident(nest, columns, threads)
+        shares = max(shares, min(room, rows // FEW_ROWS))
     return Form("rows, columns", f"{shares} blocks walk over the rows; partial sums of columns "
                 "stay in registers", threads, shares,
                 short=rows is not None and rows <= shares * SHORT)
+
+
+def _resident(nest: Nest, columns: int, threads: int) -> int:
+    """How many blocks that walk over rows find registers on a multiprocessor, about: what is loaded
+    along a row, kept from pass to pass, and added up for its columns, is held by threads."""
+    with using(Reads()) as reads:
+        for node in nest.nodes:
+            nest.run(node)
+    loaded = {buffer for buffer, at in reads.loads if nest.varies(at) and buffer in nest.used}
+    held = [node.name for node in nest.nodes
+            if nest.homes[node.name] == "row" or nest.parts[node] == "colred"]
+    words = sum(max(1, nest.buffers_by_name[b].dtype.itemsize // 4) for b in [*loaded, *held])
+    registers = BESIDE + -(-columns // threads) * words
+    return min(WALKING, REGISTERS // (registers * threads))
 
 
 def _columns(nest: Nest) -> Form:

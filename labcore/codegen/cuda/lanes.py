@@ -20,7 +20,7 @@ from .. import spelling
 from ..printer import Line, note_now
 from .base import GridPrinter, guarded
 from .device import WARP
-from .form import THREADS, Form
+from .form import Form
 from .kernel import GridKernel, ceil_div
 
 
@@ -40,9 +40,10 @@ class LanePrinter(GridPrinter):
         loops = [*nest.batch_loops, *nest.inner_loops] if self.down else nest.outer_loops
         count = nest.batches * nest.columns if self.down else nest.rows
         body = [*self.unflatten(loops, "row"), *(self._down(inside) if self.down else inside)]
-        first = f"row = int64(cuda.blockIdx.x) * {THREADS} + cuda.threadIdx.x"
+        threads = self.form.threads
+        first = f"row = int64(cuda.blockIdx.x) * {threads} + cuda.threadIdx.x"
         lines = [(first, ""), *guarded(f"row < {self.spell_offset(count)}", body)]
-        return self.on_grid(name, lines, (ceil_div(count, THREADS),), (THREADS,))
+        return self.on_grid(name, lines, (ceil_div(count, threads),), (threads,))
 
     def _turn(self, part: Pass) -> list[Line]:
         section = self.section_of(part)

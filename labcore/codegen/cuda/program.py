@@ -26,6 +26,7 @@ from ..plain import print_plain
 from ..program import Program, handed_over, handing_over, random_tensor
 from ..wrapper import memory_plan
 from . import print_launches
+from .form import Form, choose
 from .wrapper import print_program
 
 
@@ -60,7 +61,8 @@ def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str,
     `call.launches` its kernels by nest, `call.functions` what launches them. `told`: those who
     listen hear of it. `in_place`: see `print_launches`."""
     start = time.perf_counter()
-    launches = [print_launches(nest, k, in_place) for k, nest in enumerate(schedule.nests)]
+    launches = [print_launches(nest, k, in_place, form)
+                for k, (nest, form) in enumerate(zip(schedule.nests, _forms(schedule)))]
     source = print_program(schedule, launches, phase, check_inputs)
     functions = card().functions(source)
     path = f"<output code {cache.key_of(source)}>"
@@ -77,6 +79,15 @@ def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str,
         report_memory(phase, schedule, memory_plan(schedule, launches))
         _report(phase, call, path, functions, time.perf_counter() - start)
     return call
+
+
+def _forms(schedule: Schedule) -> list[Form]:
+    """How each nest lies on the grid: as its sizes say, or as was measured."""
+    if not schedule.options.max_autotune:
+        return [choose(nest) for nest in schedule.nests]
+    from .tune import tuned
+
+    return tuned(schedule, card())
 
 
 def _report(phase: str, call: Any, path: str, functions: Functions, seconds: float) -> None:

@@ -23,10 +23,8 @@ from .fold import Partials, fold_kernel
 from .form import PER_THREAD, Form, rows_a_batch
 from .kernel import GridKernel, ceil_div
 
-ROWS_A_BLOCK = 4  # where one warp is enough for a row
 # A multiprocessor is four parts with registers of their own, and takes 32 blocks.
 PARTS, REGISTERS, BLOCKS = 4, 16384, 32
-OTHERS = 24  # registers of a thread beside the elements that it holds; doubles take two each
 HALVES = 8  # further ones where words become numbers and back
 
 
@@ -40,7 +38,7 @@ class RowsPrinter(GridPrinter):
         self.own = 0 if long else max(1, -(-(columns or 0) // form.threads))
         self.partials = Partials(nest, form.shares) if "columns" in form.name else None
         alone = form.threads > WARP or self.partials or not nest.outer_loops
-        self.rows_a_block = 1 if alone else ROWS_A_BLOCK
+        self.rows_a_block = 1 if alone else form.rows
 
     def kernels(self, name: str) -> list[GridKernel]:
         fixed = self._fixed()
@@ -67,13 +65,14 @@ class RowsPrinter(GridPrinter):
 
     @property
     def resident(self) -> int:
-        """Blocks that find room for what their threads hold, and little more. Left to itself, the
-        compiler takes some registers more, and the blocks that would hide each other's waiting for
-        memory are one fewer."""
-        if not self.own:
+        """Blocks that find room for what their threads hold, doubles in two registers each, and
+        little more. Left to itself, the compiler takes some registers more, and the blocks that
+        would hide each other's waiting for memory are one fewer."""
+        if not self.own or not self.form.beside:
             return 1
         own = [words for text in self.declared.values() for words in _words_of(text)]
-        held = OTHERS * max((each for _, each in own), default=1) + sum(n * e for n, e in own)
+        wide = max((each for _, each in own), default=1)
+        held = self.form.beside * wide + sum(n * each for n, each in own)
         held += HALVES * any(p.dtype.is_half for p in self.parameters.values())
         registers = -(-held // 8) * 8
         warps = self.form.threads * self.rows_a_block // WARP

@@ -110,7 +110,8 @@ class TotalPrinter(GridPrinter):
     # ---- this kernel's share ----
 
     def _share(self, nodes: list[Node]) -> list[Line]:
-        self.each = DEEP if len(self._read_by(nodes)) <= FEW else EACH
+        few = len(self._read_by(nodes)) <= FEW
+        self.each = self.form.each or (DEEP if few else EACH)
         loads = self.loads(nodes, self.each)
         self.section = Section()
         self.finished = {}

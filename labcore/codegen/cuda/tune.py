@@ -1,0 +1,138 @@
+"""`mode="max-autotune"`: the form of each nest, measured on the card instead of chosen by sizes.
+
+In: a schedule, the card in use.  Out: a form for each nest, and an event that says what was tried.
+The search begins at the form that sizes choose (`form.py`), measures those beside it, goes on from
+the fastest, and stops where none beside it is faster. It then races the two ends once more, and
+leaves the first form only for a gain that no noise explains. What it found is kept on disk.
+Symbols have their values of the call that compiles: the form is the fastest for those.
+Inductor's max-autotune measures a list of configurations at the first call, on that call's tensors,
+then goes on from the best one by coordinate descent, as here. Matrix products are a library's here,
+which chooses for itself.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from ... import trace
+from ...fusion.ir import is_place
+from ...fusion.nest import Nest
+from ...fusion.scheduler import Schedule
+from ...runtime.card import SiliconCard
+from ...runtime.driver import OutOfMemory
+from .. import cache
+from ..printer import kernel_name
+from . import choices, print_kernels
+from .choices import Choice
+from .form import Form, choose
+from .neighbours import describe, neighbours
+from .trial import Trial, Trials
+
+GAIN = 0.02  # of the first form's time, below which it stays
+TICK = 0.5  # us that a card's clock may be wrong by
+LEAST = 4.0  # us: in a shorter kernel the launch is what takes long
+ROUNDS, FINAL = 9, 25  # times that each form is measured in a race, and in the last one
+STEPS = 4  # races, at most, of forms beside the fastest
+
+
+def tuned(schedule: Schedule, card: Any) -> list[Form]:
+    """The forms of a schedule's nests, and an event for each."""
+    found = []
+    for number, nest in enumerate(schedule.nests):
+        start, name = time.perf_counter(), kernel_name(nest, number)
+        first = choose(nest)
+        why = why_not(nest, first, card)
+        if not why:
+            seen = schedule.program.seen
+            sizes = {symbol: seen[symbol] for symbol in nest.symbols if symbol in seen}
+            form, event = _tuned(nest, name, first, card, seen, sizes)
+        else:
+            form, event = first, trace.Autotuned(name, "skipped", why, describe(first))
+        event.seconds = time.perf_counter() - start
+        trace.emit(event)
+        found.append(form)
+    return found
+
+
+def why_not(nest: Nest, first: Form, card: Any) -> str:
+    """Why there is nothing to measure; "" if there is."""
+    if not isinstance(card, SiliconCard) or not card.driver.has_clock:
+        return f"{card.name} has no clock: sizes choose the form"
+    if not neighbours(nest, first):
+        return f"{first.name} is the only form there is"
+    offsets = [e for node in nest.nodes for e in (*node.offsets, *node.indices)]
+    if any(is_place(symbol) for e in offsets for symbol in e.symbols):
+        return "which elements it reads is in its data, and numbers made up would say nothing"
+    return ""
+
+
+def _tuned(nest: Nest, name: str, first: Form, card: SiliconCard, seen: Mapping[str, Any],
+           sizes: Mapping[str, Any]) -> tuple[Form, trace.Autotuned]:
+    key = choices.key_of(print_kernels(nest, "form", first), sizes, card)
+    choice, outcome, kept = choices.find(key) or card.kept.get(key), "from disk", ""
+    if choice is None:
+        try:
+            choice, outcome = search(nest, first, card, seen, sizes), "measured"
+        except OutOfMemory as full:
+            why = f"there is no room for operands to measure on ({full})"
+            return first, trace.Autotuned(name, "skipped", why, describe(first))
+        finally:
+            card.allocator.empty_cache()
+        card.kept[key], kept = choice, choices.keep(key, choice)
+    cache.count("form found" if outcome == "from disk" else "form measured")
+    reason = _reason(choice, first)
+    form = replace(choice.form, reason=f"{_what(choice, first)}; {reason}")
+    told = f"{reason}; {kept}" if kept else reason
+    return form, trace.Autotuned(name, outcome, told, describe(form), choice.us, choice.first_us,
+                                 choice.tried, choice.at)
+
+
+def _what(choice: Choice, first: Form) -> str:
+    return first.reason if choice.form == first else describe(choice.form)
+
+
+def _reason(choice: Choice, first: Form) -> str:
+    """The times that decided."""
+    at = f" at {choice.at}" if choice.at else ""
+    if choice.form != first:
+        return (f"measured{at}: {choice.us:.1f} us against {choice.first_us:.1f} us of "
+                f"{describe(first)}")
+    if choice.us < LEAST:
+        return f"measured{at}: {choice.us:.1f} us, too short to choose by"
+    others = len(choice.tried) - 1
+    return f"measured{at}: {choice.us:.1f} us, none of {others} others is {GAIN:.0%} faster"
+
+
+def search(nest: Nest, first: Form, card: SiliconCard, seen: Mapping[str, Any],
+           sizes: Mapping[str, Any]) -> Choice:
+    """Measure the first form, those beside it, those beside the fastest of them ... Raises
+    OutOfMemory."""
+    trials = Trials(nest, card, seen)
+    (best,) = start = trials.add([first])
+    trials.race(start, ROUNDS)
+    long_enough = best.us >= LEAST
+    for _ in range(STEPS if long_enough else 0):
+        beside = trials.add(neighbours(nest, best.form))
+        if not beside:
+            break
+        trials.race([best, *beside], ROUNDS)
+        faster = min([best, *beside], key=lambda trial: trial.us)  # of equals the first
+        if faster is best:
+            break
+        best = faster
+    best = _last(trials, start[0], best)
+    at = ", ".join(f"{name}={value}" for name, value in sizes.items())
+    tried = [[describe(t.form), round(t.us, 2), t.dropped] for t in trials.all]
+    return Choice(best.form, round(best.us, 2), round(start[0].us, 2), tried, at)
+
+
+def _last(trials: Trials, first: Trial, best: Trial) -> Trial:
+    """The winner, if it is faster than the first form by more than noise, and the first otherwise.
+    """
+    if best is first:
+        return first
+    trials.race([first, best], FINAL)
+    return best if first.us - best.us > max(GAIN * first.us, TICK) else first
