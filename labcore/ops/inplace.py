@@ -50,7 +50,8 @@ def check_overlap(target: ndarray, operands: Any) -> None:
     for operand in operands:
         if not isinstance(operand, ndarray) or not np.may_share_memory(target, operand):
             continue
-        same = operand.ctypes.data == target.ctypes.data and operand.strides == target.strides
+        same = operand.ctypes.data == target.ctypes.data and (
+            (operand.shape, operand.strides) == (target.shape, target.strides))
         if not same and all(is_dense(a.shape, _element_strides(a)) for a in (target, operand)):
             raise RuntimeError(
                 "unsupported operation: some elements of the input tensor and the written-to "

@@ -197,6 +197,34 @@ def test_composites_refuse_operands_that_are_other_parts_of_what_they_write(back
     assert base.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("backend", [None, "eager", "inductor"])
+@pytest.mark.parametrize("write", [
+    lambda y: y.add_(y[0][None]),
+    lambda y: y.data.add_(y[0][None]),
+    lambda y: y.data.add_(y.data[0][None]),
+    lambda y: y.data.copy_(y[0][None]),
+    lambda y: y.mul_(y[:1]),
+    lambda y: y.detach().mul_(y[0]),
+], ids=["row", "data", "data of data", "copy", "slice", "number of axes"])
+def test_a_first_row_is_another_part_of_what_is_written(write, backend):
+    """It begins where the whole does, and has its strides."""
+    run = torch.compile(write, backend=backend) if backend else write
+    y = torch.arange(6.0).reshape(2, 3)
+    with pytest.raises(RuntimeError, match="refer to a single memory location"):
+        run(y)
+    assert y.flatten().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize("write", [
+    lambda y: y.add_(y), lambda y: y.data.mul_(y), lambda y: y.t().add_(y.t()),
+    lambda y: y[1:].add_(y[:1]), lambda y: y[:].add_(y[:]),
+])
+def test_the_whole_and_other_parts_may_be_operands(write):
+    y, z = torch.arange(6.0).reshape(2, 3), torch.arange(6.0).reshape(2, 3)
+    torch.testing.assert_close(torch.compile(write)(y), write(z))
+    assert torch.equal(y, z)
+
+
 def test_a_reshape_that_copies_gives_no_view():
     x = torch.arange(6.0).reshape(2, 3)
     for function in (lambda x: x.t().flatten(), lambda x: x.t().reshape(2, 3)):
