@@ -308,10 +308,10 @@ class KernelForm(Event):
 @dataclass
 class Autotuned(Event):
     """What a search for the fastest form of a nest found, under `mode="max-autotune"`. `outcome` is
-    "measured", "from disk" or "skipped", with the reason; `chosen` is a form in words, `us` what it
-    takes and `first_us` what the form takes that sizes alone would have chosen. `tried` has each
-    form's words, us, and why it was dropped, if it was; `sizes` those of the call, where the
-    kernel's own are symbols; `seconds` what the search took."""
+    "measured", "known" (from before, in this process or another) or "skipped", with the reason;
+    `chosen` is a form in words, `us` what it takes and `first_us` what the form takes that sizes
+    alone would have chosen. `tried` has each form's words, us, and why it was dropped, if it was;
+    `sizes` those of the call, where the kernel's own are symbols; `seconds` what all this took."""
 
     kernel: str
     outcome: str

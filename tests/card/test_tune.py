@@ -116,7 +116,7 @@ def test_the_next_process_finds_the_choice_on_disk(clocked):
         story = tuned(twice, random(3000))
         assert card.driver.measured == 0
         (event,) = story.of(trace.Autotuned)
-        assert event.outcome == "from disk" and event.us == 64 and event.tried
+        assert event.outcome == "known" and event.us == 64 and event.tried
         other = tuned(twice, random(5000)).of(trace.Autotuned)[0]
         assert other.outcome == "measured"  # another grid
     info = torch.compiler.cache.info()
@@ -178,7 +178,7 @@ def test_sizes_that_are_symbols_are_those_of_the_first_call(clocked):
         assert event.sizes == "s0=3000" and "measured at s0=3000: 64.0 us" in form.reason
         near, far = (tuned(lambda x: x * 2, random(n), dynamic=True).of(trace.Autotuned)[0]
                      for n in (2500, 5000))
-    assert (near.outcome, near.sizes) == ("from disk", "s0=3000")
+    assert (near.outcome, near.sizes) == ("known", "s0=3000")
     assert (far.outcome, far.sizes) == ("measured", "s0=5000")
 
 
@@ -199,6 +199,27 @@ def test_forms_that_spill_are_left_out(clocked, monkeypatch):
     dropped = {form: why for form, _, why in event.tried if why}
     assert dropped == {"128 threads a block, 4 elements each": "96 spilled"}
     assert event.chosen == "256 threads a block, 4 elements each"
+
+
+def test_forms_that_the_assembler_refuses_are_left_out(clocked, monkeypatch):
+    from labcore.codegen.cuda import build
+
+    with clocked(lambda blocks, threads: threads):
+        compile_text = build.compile_source
+
+        def refusing(source, cc):
+            if "[12, 128]" in source:
+                raise RuntimeError("too much shared memory\nand more")
+            return compile_text(source, cc)
+
+        monkeypatch.setattr(build, "compile_source", refusing)
+        (event,) = tuned(twice, random(6000)).of(trace.Autotuned)
+        assert [why for *_, why in event.tried if why] == ["refused: too much shared memory"]
+        assert len(event.tried) > 3
+
+        monkeypatch.setattr(build, "compile_source", lambda *given: 1 / 0)
+        with pytest.raises(torch._dynamo.exc.BackendCompilerFailed):
+            torch.compile(twice, mode="max-autotune")(random(7000).cuda())
 
 
 def test_where_operands_find_no_room_sizes_choose(clocked, monkeypatch):
@@ -277,4 +298,4 @@ def test_silicon_measures_and_is_right(monkeypatch, tmp_path):
             (event, *_) = tuned(function, random(*shape)).of(trace.Autotuned)
             assert event.outcome == "measured" and 1 < event.us <= event.first_us
             (again, *_) = tuned(function, random(*shape)).of(trace.Autotuned)
-            assert again.outcome == "from disk"
+            assert again.outcome == "known"

@@ -59,6 +59,15 @@ def test_a_row_is_judged_by_both_figures():
         **{"to torch.compile": 0.82})[-1]
 
 
+def test_what_max_autotune_takes_stands_beside():
+    figures = {"us": 1.0, "of copy": 0.93, "to torch.compile": 1.3, "torch eager us": 2.0,
+               "error": 1e-7, "tuned us": 0.9, "torch tuned us": 1.2, "to torch tuned": 0.75}
+    table = gpu.table_of({"softmax 16384x4096": figures}, "")
+    cells = {column.header: list(column.cells)[0] for column in table.columns}
+    assert (cells["tuned"], cells["to torch tuned"]) == ("0.9", "0.75")
+    assert cells[""] == "does not hold"  # of the form that sizes choose
+
+
 def test_without_a_card(monkeypatch):
     install(None, None)
     monkeypatch.setattr(driver, "why_not", lambda: "there is none")

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from labcore.compiler.compile import MODES
+
 from .pairs import check, lab, pair, same, torch
 
 BACKENDS = ["eager", "aot_eager", "inductor"]
@@ -20,6 +22,14 @@ PROGRAMS = [node.name for node in FUNCTIONS if not node.name.startswith("_")]
 
 X = [[-1.5, 0.25, 2.0], [0.75, -0.125, 1.0]]
 Y = [[0.5, -2.0, 1.25], [1.0, 3.0, -0.75]]
+
+
+def test_modes_mean_what_they_mean_in_pytorch() -> None:
+    theirs = torch._inductor.list_mode_options()
+    words = {"max_autotune": "max_autotune", "triton.cudagraphs": "cudagraphs"}
+    for mode, options in MODES.items():
+        found = {words[key]: on for key, on in theirs[mode].items() if key in words and on}
+        assert found == options, mode
 
 
 def program(name: str, module: Any, source: str = SOURCE) -> Callable:

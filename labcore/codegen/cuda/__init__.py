@@ -7,8 +7,8 @@ compiles for a card and the grid simulator runs without one.
     base.py      what the forms share        device.py   reductions over warps and blocks
     flat.py tiles.py rows.py columns.py total.py lanes.py fold.py       the forms
     across.py    which loads of a nest tiles turn
-    shapes.py    the other forms that a nest could have        tune.py    which of them is fastest
-    choices.py   what was found out, kept on disk
+    tune.py      the search for a faster form        neighbours.py    which ones it tries
+    trial.py     their times                         choices.py       what was found, on disk
 
 Nothing here imports numba, except what compiles. Inductor's counterpart prints Triton, whose
 compiler chooses what stands here in the text: threads, registers, shared memory.
@@ -41,9 +41,7 @@ def print_kernels(nest: Nest, name: str, form: Form) -> list[GridKernel]:
     """The kernels of a nest in a form, the first one under this name."""
     if form.name == "flat":
         return [FlatPrinter(nest, form).print(name)]
-    if form.name == "tiles" and (
-        found := loads_across(nest, form.side)
-    ) is not None:
+    if form.name == "tiles" and (found := loads_across(nest, form.side)) is not None:
         return [TilesPrinter(nest, form, found).print(name)]
     if form.name == "columns":
         return ColumnsPrinter(nest, form).kernels(name)

@@ -63,11 +63,11 @@ class Trials:
         self.nest, self.card, self.seen = nest, card, Values(seen)
         self.memory: dict[tuple[str, int], Any] = {}
         self.all: list[Trial] = []
-        self.flush = card.empty((FLUSH,), (1,), np.dtype(np.uint8))
+        self.flush: Any = None
 
     def add(self, forms: Sequence[Form]) -> list[Trial]:
-        """Compile forms that are not like one that is there already; those that can race. One whose
-        registers are spilled to memory cannot."""
+        """Compile forms that are not like one that is there already; those that can race. One that
+        the assembler refuses cannot, nor one whose registers are spilled to memory."""
         fresh: list[Trial] = []
         known = {trial.text for trial in self.all}
         for form in forms:
@@ -83,12 +83,22 @@ class Trials:
 
     def _compile(self, trials: Sequence[Trial]) -> None:
         kernels = [kernel for trial in trials for kernel in trial.kernels]
-        compiled = build.compile_source(text_of(kernels), self.card.driver.cc)
+        try:
+            compiled = build.compile_source(text_of(kernels), self.card.driver.cc)
+        except Exception as refusal:
+            if not self.all:
+                raise  # the first one is what would run anyway
+            if len(trials) == 1:
+                trials[0].dropped = f"refused: {str(refusal).splitlines()[0]}"
+            else:  # one of them
+                for trial in trials:
+                    self._compile([trial])
+            return
         code = next(iter(compiled.values())).cubin
         functions = self.card.driver.load(code, [kernel.name for kernel in kernels])
         for trial in trials:
             spills = sum(compiled[kernel.name].spills for kernel in trial.kernels)
-            if spills and self.all:  # the first one is what would run anyway
+            if spills and self.all:
                 trial.dropped = f"{spills} spilled"
             else:
                 trial.launch = self._launch(trial, functions)
@@ -150,8 +160,10 @@ class Trials:
         if sum(array.nbytes for array in self.memory.values()) >= FLUSH:
             launch()
         else:
-            middle = place(self.flush) + FLUSH // 2
-            self.card.driver.copy(middle, place(self.flush), FLUSH // 2)
+            if self.flush is None:
+                self.flush = self.card.empty((FLUSH,), (1,), np.dtype(np.uint8))
+            start, half = place(self.flush), FLUSH // 2
+            self.card.driver.copy(start + half, start, half)
 
 
 def text_of(kernels: Sequence[GridKernel]) -> str:

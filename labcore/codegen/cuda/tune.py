@@ -25,6 +25,7 @@ from ...runtime.card import SiliconCard
 from ...runtime.driver import OutOfMemory
 from .. import cache
 from ..printer import kernel_name
+from ..progress import Progress
 from . import choices, print_kernels
 from .choices import Choice
 from .form import Form, choose
@@ -41,20 +42,32 @@ STEPS = 4  # races, at most, of forms beside the fastest
 def tuned(schedule: Schedule, card: Any) -> list[Form]:
     """The forms of a schedule's nests, and an event for each."""
     found = []
-    for number, nest in enumerate(schedule.nests):
-        start, name = time.perf_counter(), kernel_name(nest, number)
-        first = choose(nest)
-        why = why_not(nest, first, card)
-        if not why:
-            seen = schedule.program.seen
-            sizes = {symbol: seen[symbol] for symbol in nest.symbols if symbol in seen}
-            form, event = _tuned(nest, name, first, card, seen, sizes)
-        else:
-            form, event = first, trace.Autotuned(name, "skipped", why, describe(first))
-        event.seconds = time.perf_counter() - start
-        trace.emit(event)
-        found.append(form)
+    with Progress(len(schedule.nests)) as progress:
+        for number, nest in enumerate(schedule.nests):
+            start, name = time.perf_counter(), kernel_name(nest, number)
+            progress.at(number, name)
+            form, event = _tuned(nest, name, card, schedule.program.seen)
+            event.seconds = time.perf_counter() - start
+            trace.emit(event)
+            found.append(form)
     return found
+
+
+def _tuned(nest: Nest, name: str, card: Any, seen: Mapping[str, Any]
+           ) -> tuple[Form, trace.Autotuned]:
+    first = choose(nest)
+    if why := why_not(nest, first, card):
+        return first, trace.Autotuned(name, "skipped", why, describe(first))
+    try:
+        choice, outcome, kept = _known_or_measured(nest, first, card, seen)
+    except OutOfMemory as full:
+        why = f"there is no room for operands to measure on ({full})"
+        return first, trace.Autotuned(name, "skipped", why, describe(first))
+    reason = _reason(choice, first)
+    what = first.reason if choice.form == first else describe(choice.form)
+    return replace(choice.form, reason=f"{what}; {reason}"), trace.Autotuned(
+        name, outcome, f"{reason}; {kept}" if kept else reason, describe(choice.form), choice.us,
+        choice.first_us, choice.tried, choice.at)
 
 
 def why_not(nest: Nest, first: Form, card: Any) -> str:
@@ -69,29 +82,22 @@ def why_not(nest: Nest, first: Form, card: Any) -> str:
     return ""
 
 
-def _tuned(nest: Nest, name: str, first: Form, card: SiliconCard, seen: Mapping[str, Any],
-           sizes: Mapping[str, Any]) -> tuple[Form, trace.Autotuned]:
+def _known_or_measured(nest: Nest, first: Form, card: SiliconCard, seen: Mapping[str, Any]
+                       ) -> tuple[Choice, str, str]:
+    """A choice; was it known; and why it will not be, if it could not be kept."""
+    sizes = {symbol: seen[symbol] for symbol in nest.symbols if symbol in seen}
     key = choices.key_of(print_kernels(nest, "form", first), sizes, card)
-    choice, outcome, kept = choices.find(key) or card.kept.get(key), "from disk", ""
-    if choice is None:
-        try:
-            choice, outcome = search(nest, first, card, seen, sizes), "measured"
-        except OutOfMemory as full:
-            why = f"there is no room for operands to measure on ({full})"
-            return first, trace.Autotuned(name, "skipped", why, describe(first))
-        finally:
-            card.allocator.empty_cache()
-        card.kept[key], kept = choice, choices.keep(key, choice)
-    cache.count("form found" if outcome == "from disk" else "form measured")
-    reason = _reason(choice, first)
-    form = replace(choice.form, reason=f"{_what(choice, first)}; {reason}")
-    told = f"{reason}; {kept}" if kept else reason
-    return form, trace.Autotuned(name, outcome, told, describe(form), choice.us, choice.first_us,
-                                 choice.tried, choice.at)
-
-
-def _what(choice: Choice, first: Form) -> str:
-    return first.reason if choice.form == first else describe(choice.form)
+    known: Choice | None = card.kept.get(key) or choices.find(key)
+    if known is not None:
+        cache.count("form found")
+        return known, "known", ""
+    cache.count("form measured")
+    try:
+        choice = search(nest, first, card, seen, sizes)
+    finally:
+        card.allocator.empty_cache()
+    card.kept[key] = choice
+    return choice, "measured", choices.keep(key, choice)
 
 
 def _reason(choice: Choice, first: Form) -> str:
