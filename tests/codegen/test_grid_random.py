@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from labcore.codegen.cuda import form
+from labcore.codegen.cuda import choose, form, program
+from labcore.codegen.cuda.neighbours import neighbours
 from labcore.fusion import lower, schedule
 from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
@@ -39,6 +40,35 @@ def test_a_random_graph_equals_eager_mode(sizes, seed, inlined):
     with pytest.MonkeyPatch.context() as patch:
         for name, value in sizes.items():
             patch.setattr(form, name, value)
+        found, _ = on_grid(plan, inputs)
+    assert_same(found, want)
+
+
+def some_form(nest, rng):
+    """Where a search might arrive: a few steps from the form that sizes choose."""
+    found = choose(nest)
+    for _ in range(int(rng.integers(5))):
+        if beside := neighbours(nest, found):
+            found = beside[int(rng.integers(len(beside)))]
+    return found
+
+
+@pytest.mark.fuzz
+@pytest.mark.parametrize("sizes", SIZES.values(), ids=SIZES)
+@settings(max_examples=FEW)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_every_form_that_a_search_may_reach_equals_eager_mode(sizes, seed):
+    rng = np.random.default_rng(seed)
+    graph = RandomGraph(rng, int(rng.integers(2, 12))).graph
+    inputs = arrays_for(graph, rng)
+    with np.errstate(all="ignore"):
+        want = eager(graph, inputs)
+    plan = schedule(verify_program(lower(on_card(graph), options=ON_CARD)), options=ON_CARD)
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in sizes.items():
+            patch.setattr(form, name, value)
+        forms = [some_form(nest, rng) for nest in plan.nests]
+        patch.setattr(program, "_forms", lambda schedule: forms)
         found, _ = on_grid(plan, inputs)
     assert_same(found, want)
 
