@@ -127,7 +127,7 @@ class Recorder:
         """
         check_names([artifact])
         found = [text for event in self.events if (text := render(event, artifact))]
-        joint = "\n" if artifact in ("passes", "fusion", "cache", "stages") else "\n\n"
+        joint = "\n" if artifact in ("passes", "fusion", "forms", "cache", "stages") else "\n\n"
         return joint.join(found)
 
     def save(self, path: str | Path) -> None:

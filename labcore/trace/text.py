@@ -22,6 +22,7 @@ from .events import (
     GraphBreak,
     GraphCaptured,
     GuardsInstalled,
+    KernelForm,
     KernelReady,
     LoopIR,
     OutputCode,
@@ -224,6 +225,13 @@ def output_code(event: Event) -> str:
     return f"# {event.path}\n{event.source.rstrip()}"
 
 
+def forms(event: Event) -> str:
+    """Each CUDA kernel: its grid and block, the form in which it lies there, and why that one."""
+    assert isinstance(event, KernelForm)
+    grid, block = (", ".join(map(str, sizes)) for sizes in (event.grid, event.block))
+    return _folded(f"{event.name}[({grid}), ({block})]: {event.form}, {event.reason}", first="")
+
+
 def autotuning(event: Event) -> str:
     """Each form of a CUDA kernel that was tried, with its time; which one was chosen, and why."""
     assert isinstance(event, Autotuned)
@@ -274,6 +282,7 @@ ARTIFACTS: dict[str, tuple[type[Event] | tuple[type[Event], ...], Format]] = {
     "kernel_code": (KernelReady, kernel_code),
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),
+    "forms": (KernelForm, forms),
     "autotuning": (Autotuned, autotuning),
     "cache": (DiskCache, cache),
     "stages": ((Stage, DiskCache), stages),

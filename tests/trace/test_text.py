@@ -65,6 +65,23 @@ def test_a_schedule_lists_its_steps() -> None:
     )
 
 
+def test_forms_of_kernels_and_what_was_tried() -> None:
+    form = trace.KernelForm("numba_fused_sum_0", "columns", "8 blocks walk", ["2", "8"], [32, 8])
+    assert render(form, "forms") == "numba_fused_sum_0[(2, 8), (32, 8)]: columns, 8 blocks walk"
+    tried = [["8 blocks", 12.5, ""], ["16 blocks", 7.0, ""], ["32 blocks", 0.0, "96 spilled"]]
+    event = trace.Autotuned("numba_fused_sum_0", "measured", "measured: 7.0 us against 12.5 us of "
+                            "8 blocks", "16 blocks", 7.0, 12.5, tried, "", 3.21)
+    assert render(event, "autotuning") == (
+        "numba_fused_sum_0: measured in 3.2 s, measured: 7.0 us against 12.5 us of 8\n"
+        "    blocks\n"
+        "     12.5 us  8 blocks\n"
+        "      7.0 us  16 blocks\n"
+        "  96 spilled  32 blocks"
+    )
+    event.outcome, event.tried = "known", []
+    assert render(event, "autotuning").startswith("numba_fused_sum_0: known, measured: 7.0 us")
+
+
 def test_memory_is_drawn_as_bars() -> None:
     lives = [
         trace.LifeRecord("matmul", 64, 0, 1, "matmul", "new"),

@@ -2,8 +2,10 @@
 
 In: a schedule, the card in use.  Out: a form for each nest, and an event that says what was tried.
 The search begins at the form that sizes choose (`form.py`), measures those beside it, goes on from
-the fastest, and stops where none beside it is faster. It then races the two ends once more, and
-leaves the first form only for a gain that no noise explains. What it found is kept on disk.
+the fastest, and stops where none beside it is. It then races the two ends once more, and leaves the
+first form only for a gain that no noise explains. What it found is kept on disk.
+Compiling takes most of the time, half a second to one a form, and one after the other: numba has a
+lock, and a process of its own takes two to three seconds to begin.
 Symbols have their values of the call that compiles: the form is the fastest for those.
 Inductor's max-autotune measures a list of configurations at the first call, on that call's tensors,
 then goes on from the best one by coordinate descent, as here. Matrix products are a library's here,
@@ -33,6 +35,7 @@ from .neighbours import describe, neighbours
 from .trial import Trial, Trials
 
 GAIN = 0.02  # of the first form's time, below which it stays
+STEP = 0.01  # of the fastest form's time so far, below which the search goes no further
 TICK = 0.5  # us that a card's clock may be wrong by
 LEAST = 4.0  # us: in a shorter kernel the launch is what takes long
 ROUNDS, FINAL = 9, 25  # times that each form is measured in a race, and in the last one
@@ -125,8 +128,8 @@ def search(nest: Nest, first: Form, card: SiliconCard, seen: Mapping[str, Any],
         if not beside:
             break
         trials.race([best, *beside], ROUNDS)
-        faster = min([best, *beside], key=lambda trial: trial.us)  # of equals the first
-        if faster is best:
+        faster = min(beside, key=lambda trial: trial.us)
+        if faster.us > (1 - STEP) * best.us:
             break
         best = faster
     best = _last(trials, start[0], best)
