@@ -222,6 +222,32 @@ def test_forms_that_the_assembler_refuses_are_left_out(clocked, monkeypatch):
             torch.compile(twice, mode="max-autotune")(random(7000).cuda())
 
 
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int64", "bool"])
+def test_operands_of_every_type(clocked, dtype):
+    given = (random(700) * 9).to(getattr(torch, dtype))
+    with clocked(lambda blocks, threads: threads):
+        story = tuned(lambda x: torch.where(x > 0, x, x + x), given)
+    assert story.of(trace.Autotuned)[0].outcome == "measured"
+
+
+def test_both_graphs_of_a_step_of_training_are_tuned_also_for_sizes_that_are_symbols(clocked):
+    def loss(x, w, by):
+        return (torch.softmax(x * w * by, -1) ** 2).sum()
+
+    with clocked(lambda blocks, threads: threads):
+        compiled = torch.compile(loss, mode="max-autotune", dynamic=True)
+        with trace.record() as story:
+            for rows, by in ((40, 0.5), (50, 1.5), (60, 2.5)):
+                x, w = random(rows, 20), random(20).requires_grad_()
+                there, scale = x.cuda(), w.detach().cuda().requires_grad_()
+                compiled(there, scale, by).backward()
+                loss(x, w, by).backward()
+                torch.testing.assert_close(scale.grad.cpu(), w.grad, rtol=1e-4, atol=1e-5)
+    told = story.of(trace.Autotuned)
+    assert {event.outcome for event in told} <= {"measured", "known"} and len(told) >= 3
+    assert any("s0=" in event.sizes for event in told)
+
+
 def test_where_operands_find_no_room_sizes_choose(clocked, monkeypatch):
     def full(*given):
         raise OutOfMemory("full")
