@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import labcore as torch
-from labcore import ops
+from labcore import ops, trace
 from labcore.fusion.options import ON_CARD
 from tests.fusion.graphs import arrays_for, eager, floats, graph_of, softmax
 from tests.fusion.test_online import EDGES, logsumexp
@@ -82,3 +82,18 @@ def test_the_same_on_random_rows():
     (one,), _ = on_grid(fused(graph, ONLINE), inputs)
     (two,), _ = on_grid(fused(graph), inputs)
     np.testing.assert_allclose(one, two, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("first", "block"), [
+    (48, (32, 4)), (1000, (32, 4)), (1100, (64,)), (4096, (128,)), (20000, (512,))])
+def test_threads_of_a_row_of_any_length_suit_the_first_one(first, block):
+    f = torch.compile(lambda x: torch.softmax(x, -1), dynamic=True)
+    for columns in (first, 70, 2000):
+        x = torch.randn(3, columns)
+        with trace.record() as story, torch.cuda.record() as launches:
+            found = f(x.cuda())
+        torch.testing.assert_close(found.cpu(), torch.softmax(x, -1), rtol=1e-5, atol=1e-6)
+        assert launches[-1].block == block
+        assert columns == first or not story.of(trace.KernelForm)
+        if columns == first:
+            assert f", {first} at first: no bound" in story.text("forms").replace("\n    ", " ")

@@ -12,7 +12,7 @@
     one thread      the order of writing is part of the meaning, or there is nothing to go over
 
 In: a `Nest`.  Out: a `Form`. Sizes decide, and what is known of them: a size that is a symbol
-counts as large.
+counts as large, but a row of such a length has as many threads as suit the one that was seen first.
 The numbers were measured on an H200: 16 elements of a row to a thread, rows of up to 512 columns in
 one warp, at most 51 thousand columns in the registers of a block. Inductor has such rules in its
 heuristics for `triton`; both try others out under max-autotune (`tune.py`).
@@ -20,7 +20,9 @@ heuristics for `triton`; both try others out under max-autotune (`tune.py`).
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ...fusion.handlers import Reads
 from ...fusion.ir import Expr, product, using
@@ -35,6 +37,7 @@ TILE = THREADS * EACH
 DEEP = 16  # the same of one long row, of which a thread does nothing but add up
 STRETCH = THREADS * DEEP
 PER_THREAD = 16  # elements of a row that one thread holds
+PER_TURN = 32  # the same of a row that it holds none of
 ROW_LIMIT = LONG_ROW  # columns that fit into the registers of a block
 ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
 NARROW = 8  # columns up to which a warp would mostly idle
@@ -71,8 +74,8 @@ class Form:
     beside: int = BESIDE
 
 
-def choose(nest: Nest) -> Form:
-    """The form of a nest, with the rule that led there."""
+def choose(nest: Nest, seen: Mapping[str, Any] | None = None) -> Form:
+    """The form of a nest, with the rule that led there. `seen`: values of symbols."""
     parts = set(nest.parts.values())
     if any(size.const == 0 for _, size, _ in nest.loops):
         return Form("one thread", "there is nothing to go over, though results may be left", 32)
@@ -87,7 +90,7 @@ def choose(nest: Nest) -> Form:
     if not nest.outer_loops:
         return _one_row(nest)
     if "colred" not in parts:
-        return _rows(nest)
+        return _rows(nest, seen)
     return _columns(nest) if parts <= {"each", "colred"} else _walked(nest)
 
 
@@ -142,10 +145,10 @@ def _one_row(nest: Nest) -> Form:
                 short=columns is not None and columns <= shares * THREADS * SHORT)
 
 
-def _rows(nest: Nest) -> Form:
+def _rows(nest: Nest, seen: Mapping[str, Any] | None) -> Form:
     columns = nest.columns.const
     if columns is None:
-        return Form("long rows", f"rows of {nest.columns}: no bound for the registers is known")
+        return _rows_of_any_length(nest, seen)
     if columns > ROW_LIMIT:
         return Form("long rows", f"a row of {columns} does not fit into registers", 1024,
                     short=columns <= 1024 * SHORT)
@@ -157,6 +160,16 @@ def _rows(nest: Nest) -> Form:
     what = "a warp" if threads == 32 else f"{threads} threads"
     return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
                 short=True)
+
+
+def _rows_of_any_length(nest: Nest, seen: Mapping[str, Any] | None) -> Form:
+    """Of a short row most threads would idle: rows of 256 took an H200 ten times as long in blocks
+    of 256 threads as in warps."""
+    what, threads = f"rows of {nest.columns}", THREADS
+    if seen and nest.columns.symbols <= seen.keys():
+        first = nest.columns.value(seen)
+        what, threads = f"{what}, {first} at first", min(row_threads(first, PER_TURN), 512)
+    return Form("long rows", f"{what}: no bound for the registers is known", threads)
 
 
 def row_threads(columns: int, per_thread: int = PER_THREAD) -> int:

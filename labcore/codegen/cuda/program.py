@@ -84,7 +84,7 @@ def compile_schedule(schedule: Schedule, constants: dict[str, Any], phase: str,
 def _forms(schedule: Schedule) -> list[Form]:
     """How each nest lies on the grid: as its sizes say, or as was measured."""
     if not schedule.options.max_autotune:
-        return [choose(nest) for nest in schedule.nests]
+        return [choose(nest, schedule.program.seen) for nest in schedule.nests]
     from .tune import tuned
 
     return tuned(schedule, card())

@@ -58,7 +58,7 @@ def tuned(schedule: Schedule, card: Any) -> list[Form]:
 
 def _tuned(nest: Nest, name: str, card: Any, seen: Mapping[str, Any]
            ) -> tuple[Form, trace.Autotuned]:
-    first = choose(nest)
+    first = choose(nest, seen)
     if why := why_not(nest, first, card):
         return first, trace.Autotuned(name, "skipped", why, describe(first))
     try:
