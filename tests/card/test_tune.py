@@ -182,6 +182,17 @@ def test_sizes_that_are_symbols_are_those_of_the_first_call(clocked):
     assert (far.outcome, far.sizes) == ("measured", "s0=5000")
 
 
+def test_what_is_known_of_a_length_serves_others_near_by(clocked):
+    softmax = lambda x: torch.softmax(x, -1)
+    with clocked(lambda blocks, threads: 100):
+        for columns, outcome in ((600, "measured"), (700, "known")):
+            story = tuned(lambda x: softmax(x), random(3, columns), dynamic=True)
+            (event,), (form,) = story.of(trace.Autotuned), story.of(trace.KernelForm)
+            assert event.outcome == outcome and "s1=600" in event.sizes
+            assert f"rows of s1, {columns} at first" in form.reason
+            assert "none of" in form.reason and "against" not in form.reason
+
+
 def test_forms_that_spill_are_left_out(clocked, monkeypatch):
     from labcore.codegen.cuda import build
 

@@ -67,7 +67,7 @@ def _tuned(nest: Nest, name: str, card: Any, seen: Mapping[str, Any]
         why = f"there is no room for operands to measure on ({full})"
         return first, trace.Autotuned(name, "skipped", why, describe(first))
     reason = _reason(choice, first)
-    what = first.reason if choice.form == first else describe(choice.form)
+    what = first.reason if _same(choice.form, first) else describe(choice.form)
     return replace(choice.form, reason=f"{what}; {reason}"), trace.Autotuned(
         name, outcome, f"{reason}; {kept}" if kept else reason, describe(choice.form), choice.us,
         choice.first_us, choice.tried, choice.at)
@@ -103,10 +103,15 @@ def _known_or_measured(nest: Nest, first: Form, card: SiliconCard, seen: Mapping
     return choice, "measured", choices.keep(key, choice)
 
 
+def _same(form: Form, other: Form) -> bool:
+    """The same numbers, whatever the reason, which tells of the very sizes of a call."""
+    return replace(form, reason=other.reason) == other
+
+
 def _reason(choice: Choice, first: Form) -> str:
     """The times that decided."""
     at = f" at {choice.at}" if choice.at else ""
-    if choice.form != first:
+    if not _same(choice.form, first):
         return (f"measured{at}: {choice.us:.1f} us against {choice.first_us:.1f} us of "
                 f"{describe(first)}")
     if choice.us < LEAST:
