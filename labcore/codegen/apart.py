@@ -17,7 +17,6 @@ The method is known as loop distribution; LLVM distributes loops for memory alon
 from __future__ import annotations
 
 import ast
-import copy
 from collections import Counter
 
 from .. import dtypes
@@ -47,8 +46,8 @@ ARITHMETIC = (ast.Add, ast.Sub, ast.Mult, ast.Div)
 
 
 def sums_apart(kernel: ast.FunctionDef) -> ast.FunctionDef:
-    """The kernel with loops of their own for sums of columns."""
-    return ast.fix_missing_locations(_Loops(kernel).visit(copy.deepcopy(kernel)))
+    """The kernel, changed: with loops of their own for sums of columns."""
+    return ast.fix_missing_locations(_Loops(kernel).visit(kernel))
 
 
 class _Loops(ast.NodeTransformer):

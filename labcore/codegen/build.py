@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 import linecache
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from types import FunctionType
 from typing import Any
 
@@ -78,41 +79,51 @@ def show_without_file(path: str, source: str) -> None:
 
 def compile_source(source: str, path: str) -> ObjectFile:
     """Machine code for all kernels in a program's text."""
-    nodes = kernel_nodes(source)
-    if not nodes:
+    found = forms(source)
+    if not found:
         return ObjectFile(b"", [], [])
-    parts = [_as_compiled(node)[0] for node in nodes]
-    loops = {node.name: _loops(node, part) for node, part in zip(nodes, parts)}
-    return compile_kernels(list(_functions(parts, path).values()), loops)
-
-
-def _loops(kernel: ast.FunctionDef, compiled: ast.FunctionDef) -> Loops:
-    loops = loops_of(kernel)
-    return replace(loops, length=row_length(compiled, loops.turns))
+    functions = _functions([form.kernel for form in found], path)
+    return compile_kernels(list(functions.values()), {f.kernel.name: f.loops for f in found})
 
 
 def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
     """The kernels as they are compiled: one that threads share takes a range of its turns, and rows
     that may be short are worked on in strips."""
-    return _functions([_as_compiled(node)[0] for node in kernel_nodes(source)], path)
+    return _functions([form.kernel for form in forms(source)], path)
 
 
 def rows_in_strips(source: str) -> list[tuple[str, str, str]]:
     """The short rows that are worked on in strips: of which kernel, how long they are, and when."""
-    return [(node.name, *found) for node in kernel_nodes(source)
-            for found in _as_compiled(node)[1]]
+    return [(form.kernel.name, *found) for form in forms(source) for found in form.strips]
 
 
 def rows_of_any_length(source: str) -> list[tuple[str, str]]:
     """The kernels whose rows are of unknown length, and the number that says how long they are."""
-    loops = {node.name: _loops(node, _as_compiled(node)[0]) for node in kernel_nodes(source)}
-    return [(name, each.length) for name, each in loops.items() if each.length]
+    lengths = {form.kernel.name: form.loops.length for form in forms(source)}
+    return [(name, length) for name, length in lengths.items() if length]
 
 
-def _as_compiled(kernel: ast.FunctionDef) -> tuple[ast.FunctionDef, list[tuple[str, str]]]:
-    turns = loops_of(kernel).turns
-    part, strips = in_strips(kernel if turns is None else as_range(kernel), turns)
-    return sums_apart(part), strips
+@dataclass(frozen=True)
+class Form:
+    """A kernel as it is compiled, its loops, and its short rows that are worked on in strips."""
+
+    kernel: ast.FunctionDef
+    loops: Loops
+    strips: list[tuple[str, str]]
+
+
+@lru_cache(maxsize=1)  # what was compiled last is told of next
+def forms(source: str) -> list[Form]:
+    """How each kernel of a text is compiled."""
+    return [_as_compiled(node) for node in kernel_nodes(source)]
+
+
+def _as_compiled(kernel: ast.FunctionDef) -> Form:
+    """Changes the kernel."""
+    loops = loops_of(kernel)
+    part, strips = in_strips(kernel if loops.turns is None else as_range(kernel), loops.turns)
+    part = sums_apart(part)
+    return Form(part, replace(loops, length=row_length(part, loops.turns)), strips)
 
 
 def unrolls(source: str) -> bool:

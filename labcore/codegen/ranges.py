@@ -12,7 +12,6 @@ Invariant: all `prange` of one kernel have the same bound.
 from __future__ import annotations
 
 import ast
-import copy
 from collections.abc import Set
 from dataclasses import dataclass
 
@@ -51,15 +50,15 @@ def loops_of(kernel: ast.FunctionDef) -> Loops:
 
 
 def as_range(kernel: ast.FunctionDef) -> ast.FunctionDef:
-    """The kernel for some turns of its `prange`: two more parameters say from where to where."""
-    part = copy.deepcopy(kernel)
-    for head in _heads(part):
+    """The kernel, changed, for some turns of its `prange`: two more parameters say from where to
+    where."""
+    for head in _heads(kernel):
         if _says(head, SHARED):
             head.func = ast.copy_location(ast.Name("range", ast.Load()), head.func)
             names = [ast.Name(name, ast.Load()) for name in (BEGIN, END)]
             head.args = [ast.copy_location(name, head.args[0]) for name in names]
-    part.args.args += [ast.arg(name, ast.Constant("int64")) for name in (BEGIN, END)]
-    return ast.fix_missing_locations(part)
+    kernel.args.args += [ast.arg(name, ast.Constant("int64")) for name in (BEGIN, END)]
+    return ast.fix_missing_locations(kernel)
 
 
 def ends(loop: ast.For) -> tuple[str, str]:

@@ -67,11 +67,10 @@ for {row} in range({side}):
 def in_strips(
     kernel: ast.FunctionDef, shared: Expr | None
 ) -> tuple[ast.FunctionDef, list[tuple[str, str]]]:
-    """The kernel with strips instead of loops over short rows, where there are such; and of each
-    how long a row is, and what the kernel asks: "" where sizes say enough."""
+    """The kernel, changed: with strips instead of loops over short rows, where there are such; and
+    of each how long a row is, and what the kernel asks: "" where sizes say enough."""
     loops = _Loops(kernel, shared)
-    changed = loops.visit(copy.deepcopy(kernel))
-    return ast.fix_missing_locations(changed), loops.found
+    return ast.fix_missing_locations(loops.visit(kernel)), loops.found
 
 
 @dataclass

@@ -8,7 +8,13 @@ import pytest
 import labcore as torch
 from labcore import trace
 from labcore.codegen import strips
-from labcore.codegen.build import compile_source, compiled_kernels, python_kernels, rows_in_strips
+from labcore.codegen.build import (
+    compile_source,
+    compiled_kernels,
+    forms,
+    python_kernels,
+    rows_in_strips,
+)
 from labcore.runtime.loader import load
 
 LENGTHS = [*range(1, 71), 127, 255, 256, 257, 300]
@@ -150,6 +156,7 @@ def _by_arrays(number: int):
 def test_the_form_for_the_compiler_runs_as_python(monkeypatch):
     monkeypatch.setattr(strips, "ENOUGH", 0)
     for number, body in enumerate(STRIPS.values()):
+        forms.cache_clear()  # of another number of elements that are worth it
         (function,) = compiled_kernels(kernel(body), "<python>").values()
         for rows, length in ((0, 3), (5, 1), (700, 3), (9, 70)):
             *made, total = run(function, rows, length)
