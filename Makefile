@@ -5,7 +5,12 @@ PYTHON ?= python3
 JOBS   ?= 2
 UV     := .boot/bin/uv
 BIN    := .venv/bin
+# A file's tests stay together, a notebook's cells, too. Files in their own order: by itself pytest
+# leaves those with few tests for the end, and some of them take longest.
+SHARED := -n $(JOBS) --dist loadfile --no-loadscope-reorder
 export UV_PROJECT_ENVIRONMENT := .venv
+# Where it is set all processes compile their libraries anew: kernels take two seconds more to start.
+unexport PYTHONDONTWRITEBYTECODE
 BOOKS  := $(sort $(wildcard notebooks/*.ipynb))
 FIRST  := $(or $(firstword $(BOOKS)),notebooks)
 JS     := $(sort $(wildcard tests/js/*.test.mjs tests/js/*.test.js))
@@ -47,16 +52,15 @@ test: unit js nbval browser
 	    'SKIPPED: the browser tests need chromium (apt-get install chromium, or LAB_CHROMIUM=/path)'
 
 unit: env
-	$(BIN)/pytest -q -n $(JOBS) --dist loadfile -m 'not browser' tests
+	$(BIN)/pytest -q $(SHARED) -m 'not browser' tests
 
 js:
 	$(if $(JS),! command -v node >/dev/null || node --test $(JS),@echo 'tests/js: no test yet')
 
-# One notebook is one kernel: loadfile, or a notebook's cells are split over two.
 nbval: env
-	$(if $(BOOKS),$(BIN)/pytest -q -p no:cacheprovider -n $(JOBS) --dist loadfile --nbval \
-	    --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg \
-	    --nbval-cell-timeout 120 $(BOOKS),@echo 'notebooks: none yet')
+	$(if $(BOOKS),$(BIN)/pytest -q -p no:cacheprovider $(SHARED) --nbval --nbval-current-env \
+	    --nbval-sanitize-with tests/nbval_sanitize.cfg --nbval-cell-timeout 120 \
+	    $(BOOKS),@echo 'notebooks: none yet')
 
 # Each process has a JupyterLab and a chromium of its own, and takes over tests that wait for another.
 browser: env
@@ -75,7 +79,7 @@ pythons: env
 # a CPU build where it is told of one.
 UNPEERED := jupyterlab anywidget ipywidgets nbval nbclient nbconvert playwright py-rattler
 peers: .peers/.ok
-	.peers/bin/python -m pytest -q -n $(JOBS) --dist loadfile tests/peers
+	.peers/bin/python -m pytest -q $(SHARED) tests/peers
 
 .peers/.ok: pyproject.toml uv.lock | $(UV)
 	$(PYTHON) -m venv .peers
