@@ -3,6 +3,8 @@ the tape says, and gradients, as in eager mode on every backend."""
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, strategies
 
@@ -21,6 +23,12 @@ PLAIN, TRAINED, LEAF = (False, False, True), (True, True, True), (True, False, T
 def program(body, inputs="x, y = base, other", wanted=TRAINED, leaf=False):
     lines = "".join(f"    {line}\n" for line in body.split("; "))
     return Program(f"def program(x, y, c, k):\n{lines}", inputs, wanted, leaf)
+
+
+def with_steps(body):
+    """A program with the campaign's derivatives of its own."""
+    plain = program(body)
+    return replace(plain, text=campaign.STEPS + plain.text)
 
 
 OVERLAP, TWICE = "x, y = base[:3], base[1:]", "x, y = base, base"
@@ -88,6 +96,11 @@ UNCOUNTED = {
     "read_afterwards": program("z = x * k; z.data.mul_(2); return z * z,"),
     "not_recorded": program("z = x * k; " + NO_GRAD + "u = z * z; z.data.mul_(2); return u * z,"),
     "twice": program("z = x * k; t = z * z; z.data.mul_(2); u = z * t; z.data.add_(1); return u,"),
+    "operand_of_ones_own": with_steps("z = x * k; t = Masked.apply(z); z.data.mul_(2); return t,"),
+    "result_of_ones_own": with_steps("t = Masked.apply(x * k); t.data.mul_(2); return t * 1,"),
+    "in_part_of_ones_own": with_steps(
+        "z = x * k; z.add_(1); t = Masked.apply(z); z[:1].data.mul_(2); return t * 1,"
+    ),
 }
 
 
@@ -95,37 +108,6 @@ UNCOUNTED = {
 @pytest.mark.parametrize("name", UNCOUNTED)
 def test_a_backward_reads_what_was_written_through_data(name, backend):
     check(UNCOUNTED[name], backend)
-
-
-class Sine(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x):
-        y = x.sin()
-        ctx.save_for_backward(x, y)
-        return y
-
-    @staticmethod
-    def backward(ctx, g):
-        x, y = ctx.saved_tensors
-        return g * x.cos() * y
-
-
-@pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("place", [0, 1, 2])
-def test_a_function_s_backward_reads_it_too(place, backend):
-    def run(x):
-        z = x + 1
-        z.add_(place == 2)
-        y = Sine.apply(z)
-        (z, y, z[:1])[place].data.mul_(2)
-        return y * 1
-
-    grads = []
-    for function in (run, lab_compile(run, backend=backend)):
-        x = torch.tensor([1.0, 2.0], requires_grad=True)
-        function(x).sum().backward()
-        grads.append(x.grad.tolist())
-    assert grads[0] == pytest.approx(grads[1])
 
 
 def test_the_place_of_a_write_through_data_is_told():
