@@ -1,8 +1,8 @@
 """Run tests on every supported Python that this machine has, each with the locked versions.
 
 `python -m tests.pythons UV JOBS FOLDER...`: the Python that runs this is left out, as the whole
-suite ran on it.  Environments are kept as .venv-3.12 and so on.  A missing Python is said, not
-hidden.
+suite ran on it; the others run at once, with their share of JOBS each.  Environments are kept as
+.venv-3.12 and so on.  A missing Python is said, not hidden.
 """
 from __future__ import annotations
 
@@ -11,9 +11,12 @@ import pathlib
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 SUPPORTED = ("3.11", "3.12", "3.13")
 RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
+Answer = subprocess.CompletedProcess[str]
 QUERY = "import sys; print('%d.%d' % sys.version_info[:2])"
 
 
@@ -33,14 +36,22 @@ def find(version: str) -> str | None:
     return next((path for path in candidates if is_version(path, version)), None)
 
 
-def test_on(version: str, python: str, uv: str, jobs: str, folders: list[str]) -> int:
+def test_on(version: str, python: str, uv: str, jobs: int, folders: list[str]) -> Answer:
+    """Sync an environment, run the tests in it; what that printed is kept for the end."""
     place = f".venv-{version}"
     sync = [uv, "sync", "--frozen", "--quiet", "--no-install-project"]
-    groups = ["--no-default-groups", "--group", "test"]
+    groups = ["--no-default-groups", "--group", "test", "--python", python]
+    shared = ["-n", str(jobs if jobs > 1 else 0), "--dist", "loadfile", "--no-loadscope-reorder"]
+    test = [f"{place}/bin/python", "-m", "pytest", "-q", "-p", "no:cacheprovider", *shared]
     environment = os.environ | {"UV_PROJECT_ENVIRONMENT": place}
-    subprocess.run([*sync, *groups, "--python", python], env=environment, check=True)
-    parallel = ["-n", jobs, "--dist", "loadfile", "--no-loadscope-reorder"]
-    return subprocess.call([f"{place}/bin/python", "-m", "pytest", "-q", *parallel, *folders])
+    synced = said([*sync, *groups], env=environment)
+    return said([*test, *folders]) if synced.returncode == 0 else synced
+
+
+def said(command: list[str], **options: Any) -> Answer:
+    return subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, **options
+    )
 
 
 def main(uv: str, jobs: str, *wanted: str) -> int:
@@ -48,16 +59,21 @@ def main(uv: str, jobs: str, *wanted: str) -> int:
     if not folders:
         print(f"none of {', '.join(wanted)} is here")
         return 0
+    pythons = {version: find(version) for version in SUPPORTED if version != RUNNING}
+    here = {version: python for version, python in pythons.items() if python}
+    print(f"\n== Python {RUNNING}: ran with the whole suite", flush=True)
+    for version in pythons.keys() - here.keys():
+        print(f"\n!! Python {version}: SKIPPED, not on this machine", flush=True)
     failed: list[str] = []
-    for version in SUPPORTED:
-        python = find(version)
-        if version == RUNNING:
-            print(f"\n== Python {version}: ran with the whole suite", flush=True)
-        elif python is None:
-            print(f"\n!! Python {version}: SKIPPED, not on this machine", flush=True)
-        else:
-            print(f"\n== Python {version}: {python}", flush=True)
-            if test_on(version, python, uv, jobs, folders):
+    each = int(jobs) // max(1, len(here))
+    with ThreadPoolExecutor() as pool:
+        answers = {
+            version: pool.submit(test_on, version, python, uv, each, folders)
+            for version, python in here.items()
+        }
+        for version, answer in answers.items():
+            print(f"\n== Python {version}: {here[version]}\n{answer.result().stdout}", flush=True)
+            if answer.result().returncode:
                 failed.append(version)
     if failed:
         print(f"\n!! failed on Python {', '.join(failed)}")
