@@ -31,9 +31,10 @@ from .build import (
     rows_of_any_length,
     show_without_file,
 )
-from .cpu import Kernel as Printed, print_kernel as print_kernel
 from .lengths import KNOWN, SHORT
+from .parts import print_kernel as print_kernel
 from .plain import print_plain as print_plain
+from .printer import Kernel as Printed
 from .program import Program, handing_over
 from .ranges import STRIP
 from .wrapper import memory_plan as memory_plan, print_program as print_program

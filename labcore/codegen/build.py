@@ -21,6 +21,7 @@ from .apart import sums_apart
 from .folder import enabled
 from .jit import NOTHING, Effort, ObjectFile, compile_kernels
 from .lengths import row_length
+from .phases import in_phases
 from .ranges import Loops, as_range, loops_of
 from .strips import in_strips
 
@@ -87,8 +88,8 @@ def compile_source(source: str, path: str) -> ObjectFile:
 
 
 def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
-    """The kernels as they are compiled: one that threads share takes a range of its turns, and rows
-    that may be short are worked on in strips."""
+    """The kernels as they are compiled: one that threads share takes a range of its turns, one with
+    phases their number, and rows that may be short are worked on in strips."""
     return _functions([form.kernel for form in forms(source)], path)
 
 
@@ -123,7 +124,8 @@ def _as_compiled(kernel: ast.FunctionDef) -> Form:
     loops = loops_of(kernel)
     part, strips = in_strips(kernel if loops.turns is None else as_range(kernel), loops.turns)
     part = sums_apart(part)
-    return Form(part, replace(loops, length=row_length(part, loops.turns)), strips)
+    length = row_length(part, loops.turns)
+    return Form(in_phases(part), replace(loops, length=length), strips)
 
 
 def unrolls(source: str) -> bool:

@@ -33,7 +33,6 @@ from .printer import (
     Line,
     Parameter as Parameter,
     indented,
-    kernel_name,
     note_now,
     note_of,
     unique_name as unique_name,
@@ -41,11 +40,6 @@ from .printer import (
 from .sharing import if_worth_it, shareable
 
 BLOCK = 1024  # values that add up in float32
-
-
-def print_kernel(nest: Nest, number: int = 0) -> Kernel:
-    """The kernel of a nest, numbered within its program."""
-    return CpuPrinter(nest).print(kernel_name(nest, number))
 
 
 @dataclass
@@ -136,9 +130,13 @@ class CpuPrinter(KernelPrinter):
             else:
                 more = self.to_dtype(value, wide)
                 self.put(True, f"{total} = {spelling.combine(kind, total, more, wide)}")
-            section.before.append(_start(total, kind, wide, note_now()))
+            self.begin_total(_start(total, kind, wide, note_now()))
             section.totals[kind, value] = Name(total, wide)
         self._finish_row(buffer, at, section.totals[kind, value], dtype)
+
+    def begin_total(self, start: Line) -> None:
+        """The total of a row begins."""
+        self.section.before.append(start)
 
     def _add_in_blocks(self, buffer: str, kind: str, value: Name) -> dtypes.dtype:
         """The type that the total then has."""
@@ -254,6 +252,10 @@ class CpuPrinter(KernelPrinter):
         self.next_pass()
         self.held.update(self.finished)
         loops = self._by_blocks(section) or self._loops(self.nest.inner_loops, section.inside)
+        return self._around(section, loops)
+
+    def _around(self, section: Section, loops: list[Line]) -> list[Line]:
+        """A pass: what runs before its loops, and after them."""
         return [*section.before, *loops, *section.after]
 
     def _by_blocks(self, section: Section) -> list[Line]:
@@ -267,8 +269,11 @@ class CpuPrinter(KernelPrinter):
         starts, ends = ([line for lines in side for line in lines]
                         for side in zip(*section.blocks))
         turns = [*starts, *self._over_block(section.inside), *ends]
-        head = f"for {self._block} in range({blocks}):"
-        return self._loops(others, [(head, ""), *indented(turns, 1)])
+        return self._loops(others, [(self.head_of_blocks(blocks), ""), *indented(turns, 1)])
+
+    def head_of_blocks(self, count: str) -> str:
+        """The first line of the loop over blocks."""
+        return f"for {self._block} in range({count}):"
 
     def _over_block(self, body: list[Line]) -> list[Line]:
         """The turns of a block."""

@@ -22,6 +22,7 @@ from typing import Any
 from ..runtime.loader import PYTHON_SYMBOLS
 from . import numba_ir
 from .launch import Launched, launchers
+from .phases import PHASE
 from .progress import Progress
 from .ranges import BEGIN, END, Loops
 
@@ -96,7 +97,7 @@ def _kinds(function: FunctionType) -> dict[str, str]:
     return {
         name: "array" if text.endswith("*") else text
         for name, text in function.__annotations__.items()
-        if name not in (BEGIN, END)
+        if name not in (BEGIN, END, PHASE)
     }
 
 

@@ -12,7 +12,7 @@ index that does not exist: an IndexError.  Whether dtype, shape and strides are 
 printed for, the launcher does not ask: guards have checked the inputs, and the wrapper made the
 rest. A kernel that runs long lets go of the interpreter lock meanwhile; for a short one that would
 cost more than it gives. One whose loop threads may share is handed to `runtime/threads.py`, with
-its arguments in a row.
+its arguments in a row; one with phases is handed over for each, and then called for the rest.
 """
 
 from __future__ import annotations
@@ -147,10 +147,26 @@ define internal i32 @"{piece}"(ptr %packed, i64 %begin, i64 %end) {{
   %nothing = alloca ptr
   %error = alloca ptr
 {reads}
-  %status = call i32 @{symbol}({arguments}, i64 %begin, i64 %end)
+  %status = call i32 @{symbol}({arguments}, i64 %begin, i64 %end{phase})
   ret i32 %status
 }}
 """
+PHASES = """\
+  %driver = load ptr, ptr @{parallel}
+  %work.each = udiv i64 {work}, {count}
+  br label %phase.0
+{phases}
+phase.{count}:
+  %status.{count} = call i32 @{symbol}({arguments}, i64 0, i64 0, i64 {count})
+  br label %over
+over:
+  %status = phi i32 {statuses}
+"""
+A_PHASE = """\
+phase.{k}:
+  %status.{k} = call i32 %driver(ptr @"{piece}.{k}", ptr %packed, i64 {turns}, i64 %work.each)
+  %good.{k} = icmp eq i32 %status.{k}, 0
+  br i1 %good.{k}, label %phase.{next}, label %over"""
 
 
 def launchers(kernels: list[Launched]) -> str:
@@ -160,7 +176,7 @@ def launchers(kernels: list[Launched]) -> str:
     head = COMMON + (NUMBERS if kinds - {"array"} else "") + (DRIVER if shared else "")
     declared = {kernel.symbol: _declared(kernel) for kernel in kernels}  # some are alike
     return head + "".join(declared.values()) + "".join(
-        (_piece(kernel) if kernel.loops.turns is not None else "")
+        (_pieces(kernel) if kernel.loops.turns is not None else "")
         + _launcher(kernel)
         for kernel in kernels
     )
@@ -173,6 +189,7 @@ def _llvm_type(kind: str) -> str:
 def _declared(kernel: Launched) -> str:
     types = ["ptr", "ptr", *map(_llvm_type, kernel.kinds.values())]
     types += ["i64", "i64"] * (kernel.loops.turns is not None)
+    types += ["i64"] * (kernel.loops.phases > 0)
     return f'declare i32 @"{kernel.symbol}"({", ".join(types)})\n'
 
 
@@ -213,18 +230,21 @@ def _read(k: int, kind: str) -> str:
 # ---- kernels whose loop threads share ------------------------------------------------------------
 
 
-def _piece(kernel: Launched) -> str:
-    """The kernel for a range, as the driver calls it: with the address of its arguments."""
+def _pieces(kernel: Launched) -> str:
+    """The kernel for a range, or each of its phases for one, as the driver calls it: with the
+    address of its arguments."""
     reads = []
     for k, kind in enumerate(kernel.kinds.values()):
         reads.append(f"  %at{k} = getelementptr i64, ptr %packed, i64 {k}")
         reads.append(f"  %p{k} = load {_llvm_type(kind)}, ptr %at{k}")
-    return PIECE.format(
-        piece=f"piece.{kernel.name}",
+    phases = [(f".{k}", f", i64 {k}") for k in range(kernel.loops.phases)] or [("", "")]
+    return "".join(PIECE.format(
+        piece=f"piece.{kernel.name}{ending}",
         symbol=f'"{kernel.symbol}"',
         reads="\n".join(reads),
         arguments=_arguments(kernel),
-    )
+        phase=phase,
+    ) for ending, phase in phases)
 
 
 def _shared(kernel: Launched) -> str:
@@ -238,8 +258,22 @@ def _shared(kernel: Launched) -> str:
     turns = _polynomial(kernel.loops.turns, places, "turns", lines)
     work = _polynomial(kernel.loops.work, places, "work", lines)
     piece = f"piece.{kernel.name}"
-    call = SHARED.format(parallel=PARALLEL, piece=piece, turns=turns, work=work)
+    if kernel.loops.phases:
+        call = _in_phases(kernel, piece, turns, work)
+    else:
+        call = SHARED.format(parallel=PARALLEL, piece=piece, turns=turns, work=work)
     return "\n".join(lines) + "\n" + call
+
+
+def _in_phases(kernel: Launched, piece: str, turns: str, work: str) -> str:
+    """Phase after phase by the driver, then the rest; none of them after one that gave up."""
+    count = kernel.loops.phases
+    phases = [A_PHASE.format(k=k, piece=piece, turns=turns, next=k + 1) for k in range(count)]
+    statuses = ", ".join(f"[ %status.{k}, %phase.{k} ]" for k in range(count + 1))
+    return PHASES.format(
+        parallel=PARALLEL, work=work, count=count, phases="\n".join(phases), statuses=statuses,
+        symbol=f'"{kernel.symbol}"', arguments=_arguments(kernel),
+    )
 
 
 def _polynomial(

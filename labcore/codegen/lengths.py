@@ -25,7 +25,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ..shapes import Expr
-from .ranges import BEGIN, END, bound, end_of_all
+from .ranges import BEGIN, END, bound, end_of_all, is_of_parts
 
 KNOWN = range(2, 9)  # lengths that are constants in a form of their own
 SHORT = range(16, 64)  # lengths for which loops take no more than `BITS` a turn, 8 elements
@@ -65,11 +65,11 @@ def row_length(kernel: ast.FunctionDef, shared: Expr | None) -> str:
 
 
 def _innermost(node: ast.AST, depth: int) -> Iterator[ast.For]:
-    """The innermost loops that are in another one. Under an `if` there are strips."""
+    """The innermost loops that are in another one, of rows. Under an `if` there are strips."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.For):
             if any(isinstance(each, ast.For) for line in child.body for each in ast.walk(line)):
-                yield from _innermost(child, depth + 1)
+                yield from _innermost(child, depth + (not is_of_parts(child)))
             elif depth:
                 yield child
 

@@ -24,11 +24,12 @@ from ..fusion.primitives import accumulator
 from ..graph import Node as GraphNode, signature
 from ..shapes import SymFloat, SymNumber
 from . import kernel_math, spelling
-from .ranges import BEGIN, END, SHARED
+from .phases import PHASE
+from .ranges import BEGIN, END, PART, SHARED
 from .sharing import ALONE, Sharing
 
 WORDS = {name for name in vars(kernel_math) if not name.startswith("_")}
-RESERVED = {"range", "min", "bool", "abs", "not", BEGIN, END, *WORDS}
+RESERVED = {"range", "min", "bool", "abs", "not", BEGIN, END, PHASE, PART, *WORDS}
 LENT = "lent "  # before the name of scratch: no storage has such a name
 NAME_LENGTH = 60
 NOTE_LENGTH = 48
@@ -218,8 +219,12 @@ class KernelPrinter(Printer):
         with ops.one_run(node.name), ops.source(node.loops.origin[-1]):
             if self.nest.read_at_end(node):
                 text = self.held[node.name, at] = self.variable(text, dtype, column)
-            if stored and (not column or self.nest.adds_up_apart(node)):
+            if stored and (not column or self.adds_up_apart(node)):
                 self.put(column, f"{self._cell(node.name, at)} = {text}")
+
+    def adds_up_apart(self, node: Node) -> bool:
+        """Does a column add up in scratch? See `Nest.adds_up_apart`."""
+        return self.nest.adds_up_apart(node)
 
     def variable(self, text: str, dtype: dtypes.dtype, varies: bool = True) -> Name:
         """A new variable, of the inner loop or around it."""
@@ -255,10 +260,13 @@ class KernelPrinter(Printer):
         if not body:
             return []
         for variable, size in reversed(loops):
-            word = SHARED if variable == self.sharing.variable else "range"
-            head = f"for {variable} in {word}({self.spell_offset(size)}):"
-            body = [(head, ""), *indented(body, 1)]
+            body = [(self.head(variable, size), ""), *indented(body, 1)]
         return body
+
+    def head(self, variable: str, size: Expr) -> str:
+        """The first line of a loop."""
+        word = SHARED if variable == self.sharing.variable else "range"
+        return f"for {variable} in {word}({self.spell_offset(size)}):"
 
 
 def indented(lines: list[Line], levels: int) -> list[Line]:

@@ -6,6 +6,7 @@ runs a range of that loop.
 `for i0 in range(begin, end)`, with two parameters more, which `runtime/threads.py` fills in; run as
 Python, `prange` is `range`. numba's word means the same, but its own threads cannot be used here:
 its portable layer ends the process when two Python threads call at once.
+`for part in prange(16)` says more: what follows needs what the parts leave (see `phases.py`).
 Invariant: all `prange` of one kernel have the same bound.
 """
 
@@ -20,6 +21,7 @@ from ..shapes import Expr
 
 SHARED = "prange"
 BEGIN, END = "begin", "end"
+PART = "part"  # the variable of a loop over parts of rows, each of which adds up by itself
 DEAR = {name for name, primitive in PRIMITIVES.items() if primitive.heavy}
 AS_MUCH = 4  # what is dear takes the time of about so many elements of a sum
 STRIP = 1024  # elements of rows that are worked on together
@@ -31,11 +33,13 @@ LONG = 16384  # turns from which a kernel lets go of the interpreter's lock: som
 class Loops:
     """`work`: the turns of the innermost loops, more for what is dear in them; `turns`: of the loop
     that threads share, None where there is none. Both are polynomials of the kernel's numbers.
+    `phases`: how many such loops run one after the other, before the rest (see `phases.py`).
     `unroll`: may LLVM write out several turns of a loop? `length`: the number that says how long
     rows are, where short ones have code of their own (see `lengths.py`), else ""."""
 
     work: Expr
     turns: Expr | None
+    phases: int = 0
     unroll: bool = True
     length: str = ""
 
@@ -46,7 +50,23 @@ def loops_of(kernel: ast.FunctionDef) -> Loops:
     shared = [bound(head.args[0], numbers) for head in _heads(kernel) if _says(head, SHARED)]
     if any(bound != shared[0] for bound in shared):
         raise ValueError(f"{kernel.name}: its pranges have different bounds")
-    return Loops(_work(kernel, numbers), shared[0] if shared else None, _unrolls(kernel))
+    turns = shared[0] if shared else None
+    parts = turns if turns is not None else Expr.of(1)
+    return Loops(_work(kernel, numbers, parts), turns, phases_of(kernel), _unrolls(kernel))
+
+
+def phases_of(kernel: ast.FunctionDef) -> int:
+    """The loops over parts, where something follows them."""
+    loops = [line for line in kernel.body if is_of_parts(line)]
+    return len(loops) if loops and (len(loops) > 1 or loops[0] is not kernel.body[-1]) else 0
+
+
+def is_of_parts(line: ast.AST) -> bool:
+    """Is it the loop over parts, in a kernel as it is printed or as it is compiled?"""
+    if not isinstance(line, ast.For) or ast.unparse(line.target) != PART:
+        return False
+    assert isinstance(line.iter, ast.Call)
+    return _says(line.iter, SHARED) or ends(line) == (BEGIN, END)
 
 
 def as_range(kernel: ast.FunctionDef) -> ast.FunctionDef:
@@ -77,8 +97,10 @@ def _heads(kernel: ast.AST) -> list[ast.Call]:
 def _unrolls(kernel: ast.FunctionDef) -> bool:
     """Whole loops of such lengths would be written out before anyone looks for vectors in them, and
     then there are none: x - x.amax(1) took five times as long for rows of 64."""
-    heads = [head for head in _heads(kernel) if len(head.args) == 1]
-    known = [head.args[0].value for head in heads if isinstance(head.args[0], ast.Constant)]
+    loops = [node for node in ast.walk(kernel) if isinstance(node, ast.For)]
+    heads = [loop.iter for loop in loops if not is_of_parts(loop)]
+    known = [head.args[0].value for head in heads if isinstance(head, ast.Call)
+             and len(head.args) == 1 and isinstance(head.args[0], ast.Constant)]
     return not any(isinstance(turns, int) and turns in WRITTEN_OUT for turns in known)
 
 
@@ -86,12 +108,14 @@ def _says(head: ast.Call, word: str) -> bool:
     return isinstance(head.func, ast.Name) and head.func.id == word
 
 
-def _work(node: ast.AST, numbers: Set[str]) -> Expr:
+def _work(node: ast.AST, numbers: Set[str], parts: Expr) -> Expr:
+    """Loops over rows of a part are counted with all parts, and what else a part does once."""
     total = Expr()
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
-            inside = _work(child, numbers | {ast.unparse(child.target)})
-            turns = Expr.of(1) if _cuts(child) else _turns(child.iter, numbers)
+            inside = _work(child, numbers | {ast.unparse(child.target)}, parts)
+            once = _cuts(child) or is_of_parts(child)
+            turns = Expr.of(1) if once else _turns(child.iter, numbers, parts)
             total += turns * (inside if inside.terms else _weight(child))
     return total
 
@@ -113,16 +137,25 @@ def end_of_all(head: ast.expr) -> ast.expr | None:
     return stop.args[1] if isinstance(stop, ast.Call) and _says(stop, "min") else None
 
 
-def _turns(head: ast.Call, numbers: Set[str]) -> Expr:
+def _turns(head: ast.Call, numbers: Set[str], parts: Expr) -> Expr:
     """Of a loop; one of unknown length counts as a long one."""
     end = end_of_all(head)
-    if end is not None:
-        return bound(end, numbers)
     try:
-        *start, stop = [bound(end, numbers) for end in head.args[:2]]
+        if end is not None:
+            return bound(end, numbers)
+        *start, stop = [bound(_divided(end), numbers) for end in head.args[:2]]
     except ValueError:
         return Expr.of(LONG)
+    if start and PART in start[0].symbols:
+        whole = isinstance(head.args[0], ast.BinOp) and isinstance(head.args[0].op, ast.FloorDiv)
+        return (stop - start[0]) * (Expr.of(1) if whole else parts)
     return stop - start[0] if start else stop
+
+
+def _divided(end: ast.expr) -> ast.expr:
+    """n*part of `range(n*part // parts, n*(part + 1) // parts)`."""
+    divides = isinstance(end, ast.BinOp) and isinstance(end.op, ast.FloorDiv)
+    return end.left if divides and isinstance(end, ast.BinOp) else end
 
 
 def bound(node: ast.expr, numbers: Set[str]) -> Expr:

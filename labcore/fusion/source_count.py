@@ -4,7 +4,8 @@ In: the source of kernels, `for i0 in range(4):`, `tmp0 = x[i0]`, `out[i0] = tmp
 stores by array.
 Invariant: it knows nothing of the loop IR; each subscript counts once a turn of the loops around
 it, and the two branches of a choice count as the one that is longer. A strip that the kernel makes
-for itself (`strip_of`) is no memory that anyone else sees, as registers are none.
+for itself (`strip_of`) is no memory that anyone else sees, as registers are none; neither is the
+number that each part leaves (`sum_parts[part] = sum_acc`).
 """
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ def count_in_source(source: str, sizes: Mapping[str, int] | None = None) -> Sour
 class _Counter(ast.NodeVisitor):
     def __init__(self, sizes: dict[str, int]) -> None:
         self.sizes, self.turns, self.found = sizes, 1, SourceCount()
-        self.own: set[str] = set()  # strips of the kernel's own
+        self.own: set[str] = set()  # what is the kernel's own
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         self.own = set()
@@ -49,7 +50,7 @@ class _Counter(ast.NodeVisitor):
     def visit_For(self, node: ast.For) -> None:
         turns, values = self.turns, range(*self._bounds(node))
         assert isinstance(node.target, ast.Name)
-        if _bounds_use(node.body, node.target.id):  # blocks: each has its own number of turns
+        if bounds_use(node.body, node.target.id):  # blocks: each has its own number of turns
             for value in values:
                 self.sizes[node.target.id] = value
                 self._body(node)
@@ -90,6 +91,7 @@ class _Counter(ast.NodeVisitor):
         if isinstance(made, ast.Name) and made.id == "strip_of":
             self.own.update(target.id for target in node.targets if isinstance(target, ast.Name))
             return
+        self.own.update(filter(None, map(_left_by_part, node.targets)))
         self.generic_visit(node)
 
     def visit_AugAssign(self, node: ast.AugAssign) -> None:
@@ -108,7 +110,14 @@ class _Counter(ast.NodeVisitor):
             table[node.value.id] = table.get(node.value.id, 0) + self.turns
 
 
-def _bounds_use(body: Sequence[ast.stmt], name: str) -> bool:
+def _left_by_part(target: ast.expr) -> str:
+    """The array in which each part has a place."""
+    if not isinstance(target, ast.Subscript) or not isinstance(target.slice, ast.Name):
+        return ""
+    return ast.unparse(target.value) if target.slice.id == "part" else ""
+
+
+def bounds_use(body: Sequence[ast.stmt], name: str) -> bool:
     """Does a loop in it run as far as a variable says?"""
     loops = [n for statement in body for n in ast.walk(statement) if isinstance(n, ast.For)]
     return any(isinstance(n, ast.Name) and n.id == name

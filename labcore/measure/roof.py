@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from .. import dtypes
+from ..fusion.source_count import bounds_use
 from .limits import operations
 
 if TYPE_CHECKING:
@@ -33,19 +34,35 @@ def operations_in(source: str) -> int:
 
 
 class _Operations(ast.NodeVisitor):
+    """`places`: the turns that loops around are in, where others begin or end there."""
+
     def __init__(self) -> None:
         self.turns, self.found = 1, 0
+        self.places: dict[str, int] = {}
 
     def visit_For(self, node: ast.For) -> None:
-        call = node.iter
-        bounds = call.args if isinstance(call, ast.Call) else []
-        if not all(isinstance(a, ast.Constant) and isinstance(a.value, int) for a in bounds):
-            raise ValueError(f"`{ast.unparse(node.iter)}`: how many turns is known when it runs")
-        before = self.turns
-        self.turns *= len(range(*(ast.literal_eval(a) for a in bounds)))
+        before, turns, name = self.turns, self._range(node), ast.unparse(node.target)
+        if bounds_use(node.body, name):
+            for place in turns:
+                self.places[name] = place
+                self._body(node)
+        else:
+            self.turns *= len(turns)
+            self._body(node)
+        self.turns = before
+
+    def _body(self, node: ast.For) -> None:
         for statement in node.body:
             self.visit(statement)
-        self.turns = before
+
+    def _range(self, node: ast.For) -> range:
+        call = node.iter
+        bounds = call.args if isinstance(call, ast.Call) else []
+        used = {n.id for a in bounds for n in ast.walk(a) if isinstance(n, ast.Name)}
+        if not used <= {"min", *self.places}:
+            raise ValueError(f"`{ast.unparse(node.iter)}`: how many turns is known when it runs")
+        names = {"__builtins__": {}, "min": min, **self.places}
+        return range(*(eval(ast.unparse(a), names) for a in bounds))
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         self.found += self.turns

@@ -5,7 +5,7 @@ are.  Out: the kernel has run all of them, once each.
 A worker takes the next piece of the loop, `kernel(arguments, begin, end)`, until none is left; so
 does the caller, who then waits for the workers that are still at it. A worker that wakes up late
 finds nothing to do, and nobody waits for it. Each turn writes what no other turn reads, so the
-result is the same for any number of threads.
+result is the same for any number of threads; sums are cut into parts, which are turns, by sizes.
 Invariants: there are never more threads at work than `set_num_threads` says. Who finds the workers
 taken, because another Python thread's kernel has them, works alone: that makes any number of
 callers safe, and not one thread more than there are callers. A fork's child has no workers until it

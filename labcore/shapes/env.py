@@ -31,6 +31,8 @@ class Values(dict[str, Any]):
     """Values of symbols; those of atoms follow."""
 
     def __missing__(self, atom: str) -> Any:
+        if atom.isidentifier():  # `max`, which Python knows
+            raise KeyError(atom)
         return eval(atom, {"math": math}, self)
 
 

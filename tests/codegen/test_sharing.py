@@ -47,11 +47,17 @@ NESTS: dict[str, tuple[Callable, tuple, str, str]] = {
     "row sums": (lambda x: ops.sum(x, 1), (WIDE,), "i0", "rows"),
     "cumsum of rows": (lambda x: ops.cumsum(x, 1), (WIDE,), "i0", "rows"),
     "cumsum of columns": (lambda x: ops.cumsum(x, 0), (WIDE,), "i1", "columns"),
-    "column sums": (lambda x: ops.sum(x, 0), (WIDE,), "i1", "columns"),
-    "bias gradient": (bias_gradient, (WIDE, meta(300)), "i1", "columns"),
-    "narrow": (lambda x: ops.sum(x, 0), (meta(60000, 5),), "", "narrow"),
-    "both sums": (lambda x: (ops.sum(x, 0), ops.sum(x, 1)), (WIDE,), "", "one total"),
-    "total": (lambda x: ops.sum(x, 0), (meta(1 << 18, dtype=dtypes.int64),), "", "one total"),
+    "column sums": (lambda x: ops.sum(x, 0), (WIDE,), "part", "parts"),
+    "bias gradient": (bias_gradient, (WIDE, meta(300)), "part", "parts"),
+    "few columns": (lambda x: ops.sum(x, 0), (meta(60000, 5),), "part", "parts"),
+    "few rows of columns": (lambda x: ops.sum(x, 0), (meta(128, 2100),), "i1", "columns"),
+    "columns of matrices": (lambda x: ops.sum(x, 1), (meta(20, 300, 200),), "i2", "columns"),
+    "narrow": (lambda x: ops.sum(x, 1), (meta(20, 3000, 5),), "", "narrow"),
+    "both sums": (lambda x: (ops.sum(x, 0), ops.sum(x, 1)), (WIDE,), "part", "parts"),
+    "total": (lambda x: ops.sum(x, 0), (meta(1 << 18, dtype=dtypes.int64),), "part", "parts"),
+    "running sum": (lambda x: ops.cumsum(x, 0), (meta(1 << 18),), "", "one total"),
+    "small total": (lambda x: ops.sum(x, 0), (meta(1000),), "", "small"),
+    "small columns": (lambda x: ops.sum(x, 0), (meta(1000, 20),), "", "small"),
 }
 
 
