@@ -18,6 +18,7 @@ from __future__ import annotations
 from .errors import (
     DivergentBarrier as DivergentBarrier,
     GridError as GridError,
+    Misaligned as Misaligned,
     NotConstant as NotConstant,
     OutOfBounds as OutOfBounds,
     Race as Race,

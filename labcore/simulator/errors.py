@@ -18,6 +18,10 @@ class OutOfBounds(GridError):
     """An address outside of the array."""
 
 
+class Misaligned(GridError):
+    """A word whose address is no multiple of its size."""
+
+
 class Race(GridError):
     """Two threads use one address, one of them writes, and nothing orders the two."""
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 
 from .errors import OutOfBounds, Unsupported
 from .lanes import Lanes
-from .memory import Local, Shared
+from .memory import Global, Local, Shared
 from .words import KINDS, NUMBERS, WORDS
 
 BINARY: dict[type, Callable[[Any, Any], Any]] = {
@@ -187,9 +188,21 @@ class Threads:
             return self.lanes.shuffled(arguments[1], arguments[2])
         if name == "cuda.atomic.add":
             return arguments[0].atomic_add(self.lanes, *arguments[1:])
+        if name == "aligned":
+            return arguments[0].aligned(arguments[1])
+        if (found := re.fullmatch(r"(load|store)(\d)", name)) is not None:
+            return self.move(found[1], int(found[2]), *arguments)
         if name == "check_index":
             return self.check_index(*arguments)
         raise Unsupported(self.lanes.tell(f"{name} is no word of a kernel's text"))
+
+    def move(self, verb: str, count: int, array: Global, at: Any, own: Local, start: Any) -> None:
+        """So many elements at once, between an array and a thread's own one."""
+        if verb == "store":
+            values = [own.load(self.lanes, start + k) for k in range(count)]
+            return array.store_word(self.lanes, at, values)
+        for k, value in enumerate(array.load_word(self.lanes, at, count)):
+            own.store(self.lanes, start + k, value)
 
     def argument(self, node: ast.expr) -> Any:
         """An array is given as it is."""

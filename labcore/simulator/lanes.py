@@ -129,7 +129,9 @@ class Lanes:
         text = self.lines[self.line - 1].strip() if 0 < self.line <= len(self.lines) else ""
         return f"{self.kernel}, line {self.line}: {what}\n    {text}"
 
-    def record(self, array: Any, kind: str, active: np.ndarray, address: np.ndarray) -> None:
+    def record(
+        self, array: Any, kind: str, active: np.ndarray, address: np.ndarray, width: int
+    ) -> None:
         """Keep the requests of the block that is watched."""
         if self.accesses is None:
             return
@@ -139,4 +141,4 @@ class Lanes:
             its = warps == warp
             self.accesses.append(Access(
                 self.line, array.name, kind, array.space, int(warp), lane[its].tolist(),
-                address[mine][its].tolist(), array.cells.itemsize))
+                address[mine][its].tolist(), width))

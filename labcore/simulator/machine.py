@@ -91,8 +91,8 @@ def launch(
     """Run a kernel of a text. Arguments are flat numpy arrays, or numbers; `watch` is the block of
     which every request of a warp is kept.
 
-    Raises GridError: OutOfBounds, Race, NotConstant, DivergentBarrier, Uninitialised, Unsupported;
-    ValueError for a launch that no card takes.
+    Raises GridError: OutOfBounds, Misaligned, Race, NotConstant, DivergentBarrier, Uninitialised,
+    Unsupported; ValueError for a launch that no card takes.
     """
     functions = {n.name: n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef)}
     _check_shape(grid, block)

@@ -15,12 +15,13 @@ an error, never a value.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .errors import NotConstant, OutOfBounds, Race, Uninitialised
+from .errors import Misaligned, NotConstant, OutOfBounds, Race, Uninitialised
 from .tracker import Tracker
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class Shared(Cells):
     def _note(self, lanes: Lanes, active: np.ndarray, at: np.ndarray, kind: str) -> None:
         check_race(self, lanes, active, lanes.block_row[active] * self.size + at, at, kind)
         width = self.cells.itemsize
-        lanes.record(self, kind, active, at * width)
+        lanes.record(self, kind, active, at * width, width)
         group = lanes.warp[active]
         if width > WORD:  # eight bytes a thread: half a warp at a time
             group = group * 2 + (lanes.lane[active] >= WARP // 2)
@@ -172,16 +173,57 @@ class Global(Cells):
     def load(self, lanes: Lanes, index: Any) -> np.ndarray:
         active, at = self._where(lanes, index, "reads")
         self._note(lanes, active, at, "read")
-        if self.constant:
-            cell = self._cell(at)
-            self._keep_promise(lanes, active, at, self.tracker.writer[cell] >= 0, "was written")
-            self.tracker.constant[cell] = True
-        self.traffic.reads += len(at)
+        self._read(lanes, active, at)
         return lanes.spread(self.cells[at])
 
     def store(self, lanes: Lanes, index: Any, value: Any) -> None:
         active, at = self._where(lanes, index, "writes")
         self._note(lanes, active, at, "write")
+        self._write(lanes, active, at, value)
+
+    def load_word(self, lanes: Lanes, index: Any, count: int) -> list[np.ndarray]:
+        """So many elements that lie side by side, at once."""
+        active, at = self._word(lanes, index, count, "reads")
+        self._note(lanes, active, at, "read", count)
+        for each in range(count):
+            self._read(lanes, active, at + each)
+        return [lanes.spread(self.cells[at + each]) for each in range(count)]
+
+    def store_word(self, lanes: Lanes, index: Any, values: Sequence[Any]) -> None:
+        active, at = self._word(lanes, index, len(values), "writes")
+        self._note(lanes, active, at, "write", len(values))
+        for each, value in enumerate(values):
+            self._write(lanes, active, at + each, value)
+
+    def aligned(self, size: int) -> bool:
+        """Does the array begin at a multiple of so many bytes?"""
+        return self.start % size == 0
+
+    def _word(
+        self, lanes: Lanes, index: Any, count: int, what: str
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The active threads, and the indices of their first elements. Raises OutOfBounds, and
+        Misaligned where so many elements from there on are not one word."""
+        self._where(lanes, index + (count - 1), what)
+        active, at = self._where(lanes, index, what)
+        size = count * self.cells.itemsize
+        astray = (self.start + at * self.cells.itemsize) % size != 0
+        if astray.any():
+            which = int(np.argmax(astray))
+            raise Misaligned(lanes.tell(
+                f"{lanes.person(active[which])} {what} {count} elements of {self.name} at once "
+                f"from index {at[which]} on, but the address is no multiple of {size} bytes: ask "
+                f"aligned({self.name}, {size}) first, and begin at a multiple of {count}"))
+        return active, at
+
+    def _read(self, lanes: Lanes, active: np.ndarray, at: np.ndarray) -> None:
+        if self.constant:
+            cell = self._cell(at)
+            self._keep_promise(lanes, active, at, self.tracker.writer[cell] >= 0, "was written")
+            self.tracker.constant[cell] = True
+        self.traffic.reads += len(at)
+
+    def _write(self, lanes: Lanes, active: np.ndarray, at: np.ndarray, value: Any) -> None:
         broken = self.tracker.constant[self._cell(at)] | self.constant
         self._keep_promise(lanes, active, at, broken, "is written")
         self.traffic.writes += len(at)
@@ -207,11 +249,15 @@ class Global(Cells):
                 f"{self.name}[{at[which]}] {what} by {lanes.person(active[which])}, and is read "
                 "through a pointer to const: leave out the const, or write elsewhere"))
 
-    def _note(self, lanes: Lanes, active: np.ndarray, at: np.ndarray, kind: str) -> None:
-        width = self.cells.itemsize
-        check_race(self, lanes, active, self._cell(at), at, kind)
-        address = self.start + at * width
-        lanes.record(self, kind, active, address)
+    def _note(
+        self, lanes: Lanes, active: np.ndarray, at: np.ndarray, kind: str, count: int = 1
+    ) -> None:
+        """Of an access of `count` elements from there on, all of one sector."""
+        width = self.cells.itemsize * count
+        for each in range(count):
+            check_race(self, lanes, active, self._cell(at + each), at + each, kind)
+        address = self.start + at * self.cells.itemsize
+        lanes.record(self, kind, active, address, width)
         warps, sizes = np.unique(lanes.warp[active], return_counts=True)
         distinct = np.unique(lanes.warp[active] * (1 << 40) + address // SECTOR)
         self.traffic.requests += len(warps)

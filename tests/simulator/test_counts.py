@@ -33,6 +33,29 @@ def test_the_example_of_the_course():
 COPY = "def copy(x, out):\n    i = cuda.threadIdx.x\n    out[i] = x[{at}]\n"
 
 
+@pytest.mark.parametrize(("dtype", "count"), [
+    (np.float32, 4), (np.float32, 2), (np.float16, 2), (np.float16, 8), (np.int32, 4),
+    (np.bool_, 8),
+])
+def test_several_elements_are_one_request(dtype, count):
+    """Each counts as one; a warp asks once for what all its threads want."""
+    kind = {np.float16: "uint16", np.bool_: "uint8"}.get(dtype, dtype.__name__)
+    source = (f"def copy(x, out):\n    r = cuda.local.array({count}, {kind})\n"
+              f"    i = {count} * cuda.threadIdx.x\n    if aligned(x, 16) & aligned(out, 16):\n"
+              f"        load{count}(x, i, r, 0)\n        store{count}(out, i, r, 0)\n")
+    size = 32 * count
+    x, out = np.arange(size).astype(dtype), np.zeros(size, dtype)
+    found = launch(source, "copy", (1,), (32,), [x, out])
+    np.testing.assert_array_equal(out, x)
+    nbytes = size * x.itemsize
+    for traffic in found.traffic.values():
+        assert (traffic.requests, traffic.sectors, traffic.coalesced) == (1, nbytes // 32, 1.0)
+    assert (found.reads, found.writes) == (size, size)
+    away, same = np.zeros(size + 8, dtype)[1:size + 1], np.zeros(size, dtype)
+    launch(source, "copy", (1,), (32,), [away, same])
+    np.testing.assert_array_equal(same, np.zeros(size, dtype))
+
+
 @pytest.mark.parametrize(("at", "dtype", "sectors"), [
     ("i", np.float32, 4),         # 128 bytes, neighbours
     ("31 - i", np.float32, 4),    # in any order

@@ -7,6 +7,7 @@ import pytest
 
 from labcore.simulator import (
     DivergentBarrier,
+    Misaligned,
     NotConstant,
     OutOfBounds,
     Race,
@@ -44,6 +45,21 @@ def test_a_guard_keeps_threads_out():
     out = floats(20) * 0
     run("i = cuda.threadIdx.x\nif i < 20:\n    out[i] = x[i]", floats(20), out)
     np.testing.assert_array_equal(out, floats(20))
+
+
+def test_a_word_that_begins_between_two_words():
+    body = "r = cuda.local.array(4, float32)\nload4(x, {at}, r, 0)\nout[cuda.threadIdx.x] = r[0]"
+    said = (r"reads 4 elements of x at once from index 2 on, but the address is no multiple of 16 "
+            r"bytes: ask aligned\(x, 16\) first, and begin at a multiple of 4")
+    with pytest.raises(Misaligned, match=said):
+        run(body.format(at="2"), floats(8), floats(32))
+    with pytest.raises(Misaligned, match="from index 0 on"):
+        run(body.format(at="0"), floats(9)[1:], floats(32))
+    with pytest.raises(OutOfBounds, match=r"reads x\[8\], but x has 8 elements"):
+        run(body.format(at="4 * (cuda.threadIdx.x & 1) + 1"), floats(8), floats(32))
+    with pytest.raises(Misaligned, match="writes 2 elements of out"):
+        run("r = cuda.local.array(2, float32)\nr[0] = x[0]\nr[1] = x[1]\nstore2(out, 1, r, 0)",
+            floats(8), floats(32))
 
 
 def test_two_blocks_write_one_element():
