@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,12 @@ CASES = {
     "softmax 4096": (softmax, [floats(4096, 4096)], 48),
     "layer norm": (layer_norm, [floats(4096, 1024), floats(1024), floats(1024)], 48),
     # two blocks of 256 threads walk over the rows: 128 registers are what there is for each
+    "layer norm backward, more rows": (layer_norm_backward, [
+        floats(16384, 4096), floats(16384, 4096), floats(4096), floats(16384, 1),
+        floats(16384, 1)], 128),
+    "layer norm backward 1024": (layer_norm_backward, [
+        floats(65536, 1024), floats(65536, 1024), floats(1024), floats(65536, 1),
+        floats(65536, 1)], 128),
     "layer norm backward": (layer_norm_backward, [
         floats(512, 4096), floats(512, 4096), floats(4096), floats(512, 1), floats(512, 1)], 128),
     # four blocks of 256 threads: walks that are unrolled further reach more of a copy's speed
@@ -91,16 +98,35 @@ def test_what_nobody_writes_is_loaded_by_its_own_way():
 
 @needs_extra
 @pytest.mark.parametrize("half", dtypes.HALVES, ids=lambda t: t.name)
-def test_halves_are_words_that_one_instruction_converts(half):
-    """Eight loads of two bytes from each array for a whole tile, and one in the last one's loop;
-    three operators, each of which rounds."""
+def test_halves_are_loaded_by_twos_and_one_instruction_converts_each(half):
+    """Four words from each array; where one begins in the middle of a word, eight halves. Three
+    operators, each of which rounds."""
     short = {"float16": "f16", "bfloat16": "bf16"}[half.name]
     whole = floats(1 << 20, dtype=half)
     (kernel,) = compiled(lambda x, b: ops.mul(ops.relu(ops.add(x, b)), 2.1), whole, whole)
     assert (kernel.stack, kernel.spills) == (0, 0) and kernel.registers <= 40
-    assert ".f64" not in kernel.ptx and "ld.global.b32" not in kernel.ptx
+    assert ".f64" not in kernel.ptx
     assert kernel.ptx.count(f"cvt.rn.{short}.f32") == 3 * 8
-    assert kernel.ptx.count("ld.global") == 2 * 8
+    assert accesses(kernel, "ld", WORD_OF_TWO) == 2 * 4 and accesses(kernel, "ld", ONE) == 2 * 8
+    assert accesses(kernel, "st", WORD_OF_TWO) == 4 and accesses(kernel, "st", ONE) == 8
+
+
+WORD_OF_TWO, ONE, WORD_OF_FOUR = r"(v2\.\w16|\w32)", r"\w16", r"v4\.\w32"
+
+
+def accesses(kernel, what, type_):
+    """How many instructions of a kernel load, or store, that type."""
+    return len(re.findall(rf"\b{what}\.global\.(nc\.)?{type_}\s", kernel.ptx))
+
+
+@needs_extra
+def test_a_walk_loads_the_next_row_by_words_of_four():
+    """Weights once, the first row of both operands, and in the loop the next one of both."""
+    kernel, _ = compiled(layer_norm_backward, *[
+        floats(16384, 4096), floats(16384, 4096), floats(4096), floats(16384, 1), floats(16384, 1)])
+    assert (kernel.stack, kernel.spills) == (0, 0) and kernel.registers <= 128
+    assert accesses(kernel, "ld", WORD_OF_FOUR) == 4 + 2 * 4 + 2 * 4
+    assert accesses(kernel, "st", WORD_OF_FOUR) == 4 + 2 * 4
 
 
 @needs_extra
@@ -118,7 +144,7 @@ def test_all_forms_of_halves_compile(function, half):
 @needs_extra
 def test_a_square_is_loaded_before_it_is_put_into_shared_memory():
     """All eight loads are on their way when the block waits, and none goes by a generic address."""
-    (kernel,) = compiled(plus_turned, *CASES["transposed"][1])
+    (kernel,) = compiled(plus_turned, floats(1024, 1024), floats(1024, 1024))
     before, after = kernel.ptx.split("bar.sync")
     assert before.count("ld.global.nc.f32") == 8 and before.count("st.shared.f32") == 4
     assert after.count("ld.shared.f32") == 4 and after.count("st.global.f32") == 4
@@ -155,7 +181,7 @@ def test_without_the_extra_the_error_says_what_to_install():
         compiled(chain, floats(8), floats(8))
 
 
-def test_two_modules_import_numba_cuda_and_only_when_they_compile():
+def test_three_modules_import_numba_cuda_and_only_when_they_compile():
     def imports(path):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.ImportFrom) and not node.level:
@@ -165,4 +191,4 @@ def test_two_modules_import_numba_cuda_and_only_when_they_compile():
 
     found = {str(p.relative_to(ROOM)) for p in ROOM.rglob("*.py")
              if any(name.startswith(("numba.cuda", "numba_cuda")) for name in imports(p))}
-    assert found == {"codegen/cuda/cubin.py", "codegen/cuda/words.py"}
+    assert found == {f"codegen/cuda/{name}.py" for name in ("cubin", "pointers", "words")}

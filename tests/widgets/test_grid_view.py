@@ -88,7 +88,8 @@ def test_the_lines_are_those_of_the_text():
     kernel = GridView(rows, torch.ones(2, 600)).shown
     text = dict(kernel["lines"])
     read = kernel["events"][0]
-    assert "x_r[k] = x[600*i0 + i1]" in text[read["line"]]
+    assert "load4(x, 600*i0 + i1, x_r, 4 * k)" in text[read["line"]]
+    assert read["width"] == 16
     slots = next(e for e in kernel["events"] if e["space"] == "shared")
     assert text[slots["line"]].strip() == "slots[cuda.threadIdx.x >> 5] = v"
 

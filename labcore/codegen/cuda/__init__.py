@@ -5,10 +5,11 @@ compiles for a card and the grid simulator runs without one.
 
     form.py      which form a nest is printed in, and why
     base.py      what the forms share        device.py   reductions over warps and blocks
-    flat.py tiles.py rows.py columns.py total.py lanes.py fold.py       the forms
-    across.py    which loads of a nest tiles turn
-    tune.py      the search for a faster form        neighbours.py    which ones it tries
-    trial.py     their times                         choices.py       what was found, on disk
+    flat.py flat_pairs.py tiles.py rows.py columns.py total.py lanes.py fold.py     the forms
+    across.py    which loads of a nest tiles turn    wide.py             words of several elements
+    tune.py      the search for a faster form        side_by_side.py     what one word holds
+    trial.py     their times                         neighbours.py       which ones it tries
+    choices.py   what was found, on disk
 
 Nothing here imports numba, except what compiles. Inductor's counterpart prints Triton, whose
 compiler chooses what stands here in the text: threads, registers, shared memory.
@@ -21,6 +22,7 @@ from ..printer import kernel_name
 from .across import loads_across
 from .columns import ColumnsPrinter
 from .flat import FlatPrinter
+from .flat_pairs import PairsPrinter
 from .form import Form as Form, choose as choose
 from .kernel import GridKernel as GridKernel, Launches as Launches
 from .lanes import LanePrinter
@@ -40,7 +42,8 @@ def print_launches(nest: Nest, number: int = 0, in_place: bool = False,
 def print_kernels(nest: Nest, name: str, form: Form) -> list[GridKernel]:
     """The kernels of a nest in a form, the first one under this name."""
     if form.name == "flat":
-        return [FlatPrinter(nest, form).print(name)]
+        printer = PairsPrinter if form.wide > 1 else FlatPrinter
+        return [printer(nest, form).print(name)]
     if form.name == "tiles" and (found := loads_across(nest, form.side)) is not None:
         return [TilesPrinter(nest, form, found).print(name)]
     if form.name == "columns":

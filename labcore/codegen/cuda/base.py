@@ -10,9 +10,9 @@ whole row is written by one thread, after all have read what it writes over.
 
 from __future__ import annotations
 
-import re
+import ast
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ... import dtypes
 from ...fusion.deps import Node
@@ -35,10 +35,11 @@ from ..sharing import ALONE
 from .device import FUNCTIONS, WARP
 from .form import Form
 from .kernel import GridKernel
+from .side_by_side import STORES, WORDS as SEVERAL
 
 WORDS = {*FUNCTIONS, "cuda", "uint8", "uint16", "uint32", "int32", "min", "tid", "tx", "ty", "row",
          "col", "top", "left", "first", "tile", "batch", "share", "result", "other", "a", "c", "k",
-         "q", "s", "v"}
+         "q", "s", "v", *SEVERAL, "ahead"}
 
 
 class _Asking(Reads):
@@ -53,8 +54,19 @@ class _Asking(Reads):
         self.asked.setdefault((buffer, at), note_now())
 
 
+@dataclass(frozen=True)
+class Held:
+    """Elements of a buffer at an offset, in registers; `note` is the question that they answer."""
+
+    buffer: str
+    at: Expr
+    array: str
+    note: Note
+
+
 class GridPrinter(CpuPrinter):
-    """`registers`: which array holds an element of a buffer, by the buffer and the offset."""
+    """`registers`: which array holds an element of a buffer, by the buffer and the offset;
+    `brief` are those arrays that hold something for a pass only."""
 
     reserved = RESERVED | WORDS
 
@@ -65,6 +77,7 @@ class GridPrinter(CpuPrinter):
         self.declared: dict[str, str] = {}
         self.registers: dict[tuple[str, Expr], str] = {}
         self.left: list[Line] = []
+        self.brief: set[str] = set()
 
     def adds_in(self, kind: str, dtype: dtypes.dtype) -> dtypes.dtype:
         """What a thread adds up in: float32 will do for few numbers, and is twice as fast to add
@@ -140,23 +153,35 @@ class GridPrinter(CpuPrinter):
         `again`: only what changes with the row, or is read again in a later pass; the rest is as
         good to load when it is needed.
         """
-        lines: list[Line] = []
-        for (buffer, at), note in self._read_by(nodes).items():
-            if not which(at) or again and not self._worth_keeping(buffer, at, nodes):
-                continue
-            name = self.register(buffer, at, f"{buffer}_r", count)
-            lines.append((f"{name}[k] = {self._cell(buffer, at)}", note))
-        return lines
+        return [self.loaded(held) for held in self.held_of(nodes, count, again, which)]
 
-    def _read_by(self, nodes: Sequence[Node]) -> dict[tuple[str, Expr], Note]:
-        """The loads along the loop that no register answers yet, and what first asks for each."""
+    def loaded(self, held: Held) -> Line:
+        """The statement that fills the k-th register."""
+        return f"{held.array}[k] = {self._cell(held.buffer, held.at)}", held.note
+
+    def held_of(
+        self, nodes: Sequence[Node], count: int, again: bool = False,
+        which: Callable[[Expr], bool] = lambda at: True,
+    ) -> list[Held]:
+        """What `loads` loads, with registers of its own."""
+        return [
+            Held(buffer, at, self.register(buffer, at, f"{buffer}_r", count), note)
+            for (buffer, at), note in self._read_by(nodes).items()
+            if which(at) and not (again and not self._worth_keeping(buffer, at, nodes))
+        ]
+
+    def _read_by(
+        self, nodes: Sequence[Node], along: bool = True
+    ) -> dict[tuple[str, Expr], Note]:
+        """The loads along the loop that no register answers yet, or those beside it, and what first
+        asks for each."""
         with using(_Asking()) as reads:
             for node in nodes:
                 self.nest.run(node)
         return {
             (buffer, at): note
             for (buffer, at), note in reads.asked.items()
-            if self._varies(at)
+            if self._varies(at) is along
             and not any(map(is_place, at.symbols))
             and (buffer, at) not in self.registers
             and (buffer, at) not in reads.stores
@@ -310,8 +335,7 @@ class GridPrinter(CpuPrinter):
                 block: tuple[int, ...]) -> GridKernel:
         """The text of a function of what its statements mention."""
         lines = [*((text, "") for text in self.declared.values()), *lines]
-        used = set(_words("\n".join(code for code, _ in lines)))
-        written = {found[1] for code, _ in lines if (found := re.match(r" *(\w+)\[.*\] = ", code))}
+        used, written = _names("\n".join(code for code, _ in lines))
         self.parameters = {
             key: replace(p, constant=not p.number and p.name not in written)
             for key, p in self.parameters.items() if p.name in used
@@ -322,8 +346,15 @@ class GridPrinter(CpuPrinter):
                           resident=self.resident)
 
 
-def _words(text: str) -> list[str]:
-    return re.findall(r"(?<![\w.])[A-Za-z_]\w*", text)
+def _names(text: str) -> tuple[set[str], set[str]]:
+    """The names that statements mention, and those of the arrays that they write."""
+    nodes = list(ast.walk(ast.parse(text)))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    targets = [node.value for node in nodes
+               if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
+    targets += [node.args[0] for node in nodes
+                if isinstance(node, ast.Call) and ast.unparse(node.func) in STORES.values()]
+    return used, {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def guarded(condition: str, lines: list[Line]) -> list[Line]:

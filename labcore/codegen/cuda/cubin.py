@@ -123,7 +123,7 @@ def _type(annotation: str) -> Any:
     is a word."""
     from numba.cuda import types as cuda_types
 
-    from .words import Constant
+    from .pointers import Constant
 
     types: Any = cuda_types
     name = pointee(annotation)

@@ -24,11 +24,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ...fusion.handlers import Reads
-from ...fusion.ir import Expr, product, using
+from ...fusion.ir import Expr, product
 from ...fusion.nest import Nest
 from ...fusion.online import LONG_ROW
 from .across import LARGE, SIDE, Across, loads_across
+from .device import WARP
+from .side_by_side import PAIR, a_word_of_a_row, accesses, in_pairs
 
 THREADS = 256  # of a block, where nothing speaks for another number
 EACH = 4  # elements of a thread in flight at once
@@ -48,11 +49,13 @@ MOST = 16 * BLOCKS  # the same, where no kernel begins by adding up what all of 
 TALL = 8  # threads that share a column of a block, at least
 SHARE = 64  # rows that a block of columns walks over, at least
 FEW_ROWS = 4  # rows that a block walks over, below which partial results are a burden
-WALKING = 8  # blocks that walk over rows, of a multiprocessor
-REGISTERS = 64 * 1024  # of a multiprocessor
+PARTS, REGISTERS = 4, 16384  # of a multiprocessor, and of each of these
+MOST_BLOCKS = 32  # that a multiprocessor takes
+MORE_HALVES = 8  # registers beside others, where words become numbers and back
 SHORT = 256  # numbers that a thread adds up in float32; more in float64
 ROWS_A_BLOCK = 4  # where one warp is enough for a row
 BESIDE = 24  # registers of a thread beside the elements of a row that it holds
+BESIDE_AHEAD = 16  # the same where the next row's are there, too: so many are in use at all times
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,8 @@ class Form:
     results; `short`: no thread adds up many more than `SHORT` numbers; `each`: elements of a thread
     in flight, 0 where the form's own number is as good; `rows` of a block where a warp has one;
     `side` of a square; `beside`: registers of a thread beside those that hold a row, for which room
-    is made; 0: as many as the compiler likes."""
+    is made; 0: as many as the compiler likes; `wide`: as many elements are loaded at once; `ahead`:
+    the next row is loaded before this one is worked on."""
 
     name: str
     reason: str
@@ -72,6 +76,8 @@ class Form:
     rows: int = ROWS_A_BLOCK
     side: int = SIDE
     beside: int = BESIDE
+    wide: int = 1
+    ahead: bool = False
 
 
 def choose(nest: Nest, seen: Mapping[str, Any] | None = None) -> Form:
@@ -114,9 +120,18 @@ def _flat(nest: Nest) -> Form:
         return Form("tiles", f"squares of {_listed(found.buffers)} are turned in shared memory: "
                     "they lie across what is stored", side=side, each=each)
     types = [nest.buffers_by_name[name].dtype for name in nest.arguments]
-    each = HALVES if all(t.is_half for t in types) else EACH
-    return Form("flat", f"pointwise: {each} elements a thread, {THREADS} threads a block",
-                each=each)
+    each, pairs = HALVES if all(t.is_half for t in types) else EACH, in_pairs(nest)
+    if pairs and by_rows(nest, THREADS) and (columns := nest.loops[-1][1].const) is not None:
+        each = min(each, 2 * -(-columns // (2 * THREADS)))  # no more than a row has
+    what = f"{each} elements a thread{', two a word' * pairs}"
+    return Form("flat", f"pointwise: {what}, {THREADS} threads a block", each=each,
+                wide=PAIR if pairs else 1)
+
+
+def by_rows(nest: Nest, threads: int) -> bool:
+    """Do blocks of a pointwise nest stay within one turn of all loops but the last?"""
+    size = nest.loops[-1][1]
+    return len(nest.loops) > 1 and (size.const is None or size.const >= threads)
 
 
 def _square(nest: Nest, found: Across) -> tuple[int, int]:
@@ -159,7 +174,19 @@ def _rows(nest: Nest, seen: Mapping[str, Any] | None) -> Form:
         threads = 512  # two blocks at a time: one computes while the other waits for memory
     what = "a warp" if threads == 32 else f"{threads} threads"
     return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
-                short=True)
+                short=True, wide=_wide(nest, columns, threads))
+
+
+def _wide(nest: Nest, columns: int, threads: int) -> int:
+    """Elements of a word. Where each of many would have to be asked for, they are not words."""
+    wide = a_word_of_a_row(nest, threads)
+    many = elements_of(columns, threads, wide) > PER_THREAD
+    return 1 if many and columns % (threads * wide) else wide
+
+
+def elements_of(columns: int, threads: int, wide: int) -> int:
+    """What a thread has of a row in registers: a whole number of words."""
+    return max(1, -(-columns // (threads * wide))) * wide
 
 
 def _rows_of_any_length(nest: Nest, seen: Mapping[str, Any] | None) -> Form:
@@ -182,31 +209,56 @@ def row_threads(columns: int, per_thread: int = PER_THREAD) -> int:
 
 def _walked(nest: Nest) -> Form:
     columns, rows = nest.columns.const, rows_a_batch(nest).const
-    shares = BLOCKS if rows is None else max(1, min(BLOCKS, rows))
     if columns is None or columns > ROW_LIMIT // 2:
         return Form("long rows, columns", f"rows of {nest.columns}, and sums of its columns, do "
-                    "not fit into registers", shares=shares)
-    threads = max(row_threads(columns), 128)
-    if rows is not None:  # small blocks hide each other's waiting for memory if there are many
-        room = MULTIPROCESSORS * _resident(nest, columns, threads)
-        shares = max(shares, min(room, rows // FEW_ROWS))
+                    "not fit into registers", shares=_shared(BLOCKS, rows))
+    threads = row_threads(columns)
+    wide = _wide(nest, columns, threads)
+    this, both = _registers_of_a_walk(nest, elements_of(columns, threads, wide))
+    fit = blocks_that_fit(this, threads)
+    shares = _shared(MULTIPROCESSORS * fit, rows)
+    if not _room(this, threads):
+        wide = 1  # words need their registers all at once, and some are spilled as it is
+    walks = rows is None or rows > shares
+    ahead = walks and both > 0 and min(MOST_BLOCKS, _room(both, threads)) == fit
     return Form("rows, columns", f"{shares} blocks walk over the rows; partial sums of columns "
-                "stay in registers", threads, shares,
-                short=rows is not None and rows <= shares * SHORT)
+                f"stay in registers{', the next row comes ahead' * ahead}", threads, shares,
+                short=rows is not None and rows <= shares * SHORT, wide=wide, ahead=ahead,
+                beside=BESIDE_AHEAD if ahead else BESIDE)
 
 
-def _resident(nest: Nest, columns: int, threads: int) -> int:
-    """How many blocks that walk over rows find registers on a multiprocessor, about: what is loaded
-    along a row, kept from pass to pass, and added up for its columns, is held by threads."""
-    with using(Reads()) as reads:
-        for node in nest.nodes:
-            nest.run(node)
-    loaded = {buffer for buffer, at in reads.loads if nest.varies(at) and buffer in nest.used}
-    held = [node.name for node in nest.nodes
-            if nest.homes[node.name] == "row" or nest.parts[node] == "colred"]
-    words = sum(max(1, nest.buffers_by_name[b].dtype.itemsize // 4) for b in [*loaded, *held])
-    registers = BESIDE + -(-columns // threads) * words
-    return min(WALKING, REGISTERS // (registers * threads))
+def _shared(blocks: int, rows: int | None) -> int:
+    """Blocks that share so many rows: of small ones many hide each other's waiting for memory."""
+    return blocks if rows is None else min(blocks, max(1, rows // FEW_ROWS, min(BLOCKS, rows)))
+
+
+def _registers_of_a_walk(nest: Nest, own: int) -> tuple[int, int]:
+    """Of a thread with so many elements of a row; and if the next row's are there beside them, 0
+    where nothing is loaded for a row."""
+    inner, outer = ({var for var, _ in loops} for loops in (nest.inner_loops, nest.outer_loops))
+    loads = [(buffer, at) for buffer, at in accesses(nest)[0] if inner & at.symbols]
+    sums = [node.name for node in nest.nodes
+            if nest.parts[node] == "colred" or nest.homes[node.name] == "row"]
+
+    def words(names: list[str]) -> int:
+        return own * sum(-(-nest.buffers_by_name[n].dtype.itemsize // 4) for n in names)
+
+    coming = words([buffer for buffer, at in loads if outer & at.symbols])
+    now = words([*(buffer for buffer, _ in loads), *sums])
+    more = MORE_HALVES * any(nest.buffers_by_name[buffer].dtype.is_half for buffer, _ in loads)
+    return BESIDE + now + more, (BESIDE_AHEAD + now + more + coming) * (coming > 0)
+
+
+def blocks_that_fit(registers: int, threads: int) -> int:
+    """Blocks on a multiprocessor, of so many threads with so many registers: one at least, whose
+    threads else spill some of them."""
+    return max(1, min(MOST_BLOCKS, _room(registers, threads)))
+
+
+def _room(registers: int, threads: int) -> int:
+    """Blocks that find registers on a multiprocessor."""
+    warps = REGISTERS // (WARP * (-(-registers // 8) * 8))  # of one part
+    return PARTS * warps * WARP // threads
 
 
 def _columns(nest: Nest) -> Form:

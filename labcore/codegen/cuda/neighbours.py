@@ -51,7 +51,7 @@ def _threads(form: Form, least: int, most: int) -> Iterator[Form]:
 
 def _flat(nest: Nest, form: Form) -> Iterator[Form]:
     yield from _threads(form, 64, 1024)
-    for each in _near(form.each, 1, 16):
+    for each in _near(form.each, form.wide, 16):
         yield replace(form, each=each)
 
 
@@ -94,7 +94,7 @@ def _long_rows(nest: Nest, form: Form) -> Iterator[Form]:
 def _walked(nest: Nest, form: Form) -> Iterator[Form]:
     """Rows beside columns, in registers or read again."""
     rows, held = rows_a_batch(nest).const, not form.name.startswith("long")
-    for each in _threads(form, 64, 1024):
+    for each in _threads(form, WARP, 1024):
         if not held or _holds(int(nest.columns), each):
             yield each
     for shares in _near(form.shares, BLOCKS // 4, min(4 * BLOCKS, rows or 4 * BLOCKS)):

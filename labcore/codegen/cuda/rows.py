@@ -9,48 +9,75 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from ... import dtypes
+from ...fusion.deps import Node
 from ...fusion.handlers import Name
 from ...fusion.ir import Expr
 from ...fusion.nest import Nest
 from ...fusion.primitives import identity
 from .. import spelling
 from ..printer import Line
-from .base import GridPrinter, guarded, repeated
+from .base import Held, guarded, repeated
 from .device import WARP
 from .fold import Partials, fold_kernel
-from .form import PER_THREAD, Form, rows_a_batch
+from .form import (
+    MORE_HALVES,
+    PER_THREAD,
+    Form,
+    blocks_that_fit,
+    elements_of,
+    rows_a_batch,
+)
 from .kernel import GridKernel, ceil_div
-
-# A multiprocessor is four parts with registers of their own, and takes 32 blocks.
-PARTS, REGISTERS, BLOCKS = 4, 16384, 32
-HALVES = 8  # further ones where words become numbers and back
+from .side_by_side import LOADS, STORES, WIDEST
+from .wide import WidePrinter, if_aligned
 
 
-class RowsPrinter(GridPrinter):
+class RowsPrinter(WidePrinter):
     """`own`: the elements of a row that a thread holds in registers; 0 when it holds none."""
 
     def __init__(self, nest: Nest, form: Form) -> None:
         super().__init__(nest, form, [var for var, _ in nest.inner_loops])
         columns = nest.columns.const
         long = form.name.startswith("long") or columns is None
-        self.own = 0 if long else max(1, -(-(columns or 0) // form.threads))
+        self.own = 0 if long else elements_of(columns or 0, form.threads, form.wide)
         self.partials = Partials(nest, form.shares) if "columns" in form.name else None
         alone = form.threads > WARP or self.partials or not nest.outer_loops
         self.rows_a_block = 1 if alone else form.rows
+        self.wide = form.wide if self.own else 1
+        self.single: set[str] = set()
 
     def kernels(self, name: str) -> list[GridKernel]:
-        fixed = self._fixed()
-        inside = [line for k in range(len(self.nest.passes)) for line in self._pass_of(k)]
+        tid: Line = ("tid = int64(cuda.threadIdx.x)", "")
         if self.partials is None:
-            lines = [("tid = int64(cuda.threadIdx.x)", ""), *self._one_row(inside)]
+            inside = [line for k in range(len(self.nest.passes)) for line in self._pass_of(k)]
+            lines = [tid, *self._one_row(inside)]
             grid = ceil_div(self.nest.rows, self.rows_a_block)
             block = (self.form.threads,) + (self.rows_a_block,) * (self.rows_a_block > 1)
             return [self.on_grid(name, lines, (grid,), block)]
-        lines = [("tid = int64(cuda.threadIdx.x)", ""), *fixed, *self._walk(inside)]
-        first = self.on_grid(name, lines, (self._blocks(),), (self.form.threads,))
+        first = self.on_grid(name, [tid, *self._walks()], (self._blocks(),), (self.form.threads,))
         return [first, fold_kernel(self.nest, self.form, f"{name}_fold")]
+
+    def _walks(self) -> list[Line]:
+        """By words if all arrays allow it, else one by one. Had each load the choice, its registers
+        would be needed before their time."""
+        if self.wide == 1:
+            return self._whole_walk()
+        self.asks_once, self.asked = True, {}
+        words, other = self._whole_walk(), RowsPrinter(self.nest, replace(self.form, wide=1))
+        alone = other._whole_walk()
+        self.declared = {**other.declared, **self.declared}
+        self.brief |= other.brief
+        return if_aligned(self.asked, words, alone)
+
+    def _whole_walk(self) -> list[Line]:
+        fixed = self._fixed()
+        self.coming = Coming(self) if self.form.ahead else None
+        inside = [line for k in range(len(self.nest.passes)) for line in self._pass_of(k)]
+        return [*fixed, *self._walk(inside)]
 
     def _one_row(self, inside: list[Line]) -> list[Line]:
         if not self.nest.outer_loops:
@@ -70,48 +97,91 @@ class RowsPrinter(GridPrinter):
         would hide each other's waiting for memory are one fewer."""
         if not self.own or not self.form.beside:
             return 1
-        own = [words for text in self.declared.values() for words in _words_of(text)]
+        own = [words for name, text in self.declared.items() if name not in self.brief
+               for words in _words_of(text)]
         wide = max((each for _, each in own), default=1)
         held = self.form.beside * wide + sum(n * each for n, each in own)
-        held += HALVES * any(p.dtype.is_half for p in self.parameters.values())
-        registers = -(-held // 8) * 8
-        warps = self.form.threads * self.rows_a_block // WARP
-        return max(1, min(BLOCKS, PARTS * (REGISTERS // (WARP * registers)) // warps))
+        held += MORE_HALVES * any(p.dtype.is_half for p in self.parameters.values())
+        return blocks_that_fit(held, self.form.threads * self.rows_a_block)
 
     def _fixed(self) -> list[Line]:
         """What is the same in all rows of a walk, such as weights, is loaded once a block."""
         if not self.own or self.partials is None:
             return []
-        outer = {var for var, _ in self.nest.outer_loops}
-        return self._held(self.loads(
-            self.nest.passes[0].inside, self.own, again=True,
-            which=lambda at: outer.isdisjoint(at.symbols)))
+        outer, alone = {var for var, _ in self.nest.outer_loops}, self.wide == 1
+        passes = self.nest.passes[:1] if alone else self.nest.passes
+        return self.moved(self.held_of(
+            [node for part in passes for node in part.inside], self.own, again=alone,
+            which=lambda at: outer.isdisjoint(at.symbols)), LOADS)
 
     # ---- one pass ----
 
     def _pass_of(self, number: int) -> list[Line]:
         part = self.nest.passes[number]
-        loads = self.loads(part.inside, self.own, again=True) if self.own else []
+        held = self._loaded_by(part.inside) if self.own else []
+        self.results = []
         section = self.section_of(part)
         if not self.own:
             body = self._walk_row(section.inside)
         else:
-            body = [*self._held(loads), *self._held(section.inside)]
+            body = [*self.moved(held, LOADS), *self.one_by_one(section.inside),
+                    *self.moved(self.results, STORES)]
         return [*section.before, *body, *self.after_loop()]
 
-    def _held(self, body: list[Line]) -> list[Line]:
+    def _loaded_by(self, nodes: Sequence[Node]) -> list[Held]:
+        """What a pass loads into registers. What is read once, and changes with no row, is as good
+        to load when it is needed, unless several elements of it are one load."""
+        held = self.held_of(nodes, self.own, again=self.wide == 1)
+        self.brief.update(h.array for h in held if not self._worth_keeping(h.buffer, h.at, nodes))
+        return held
+
+    def one_by_one(self, lines: Iterable[Line]) -> list[Line]:
         """The body for each element that the thread holds. Of many, only the last one has to be
         asked for: fifty questions need registers that the elements need."""
+        body = list(lines)
         if not body:
             return []
-        index, columns = f"tid + {self.form.threads} * k", self.nest.columns.const or 0
+        index, columns = self._index, self.nest.columns.const or 0
         whole, rest = divmod(columns, self.form.threads)
         turn = [*self.unflatten(self.nest.inner_loops, index), *body]
-        if not rest or self.own <= PER_THREAD:
-            condition = f"{index} < {columns}" if rest else ""
+        if self.wide > 1 or self.own <= PER_THREAD or not rest:
+            condition = "" if self._no_rest else f"{index} < {columns}"
             return repeated(f"for k in range({self.own}):", guarded(condition, turn))
         return [*repeated(f"for k in range({whole}):", turn),
                 (f"k = {whole}", ""), *guarded(f"tid < {rest}", turn)]
+
+    def in_words(self, lines: Iterable[Line]) -> list[Line]:
+        wide = self.wide
+        index = f"{wide} * (tid + {self.form.threads} * k)"
+        turn = [*self.unflatten(self.nest.inner_loops, index), *lines]
+        condition = "" if self._no_rest else f"{index} < {self.nest.columns.const}"
+        return repeated(f"for k in range({self.own // wide}):", guarded(condition, turn))
+
+    @property
+    def _no_rest(self) -> bool:
+        return self.own * self.form.threads == self.nest.columns.const
+
+    @property
+    def _index(self) -> str:
+        """Where the k-th element of a thread lies in the row."""
+        wide, threads = self.wide, self.form.threads
+        if wide == 1:
+            return f"tid + {threads} * k"
+        return f"{wide} * (tid + {threads} * (k >> {wide.bit_length() - 1})) + (k & {wide - 1})"
+
+    def numbers_of_a_row(self) -> list[Held]:
+        """What is one number for a whole row, and is loaded, with a register of its own."""
+        rows = {var for var, _ in self.nest.row_loops}
+        nodes = [node for part in self.nest.passes for node in (*part.before, *part.inside)]
+        found = [Held(buffer, at, self.register(buffer, at, f"{buffer}_r", 1), note)
+                 for (buffer, at), note in self._read_by(nodes, along=False).items()
+                 if rows & at.symbols]
+        self.single = {each.array for each in found}
+        self.brief |= self.single
+        return found
+
+    def kept(self, name: str) -> str:
+        return f"{name}[0]" if name in self.single else super().kept(name)
 
     def _walk_row(self, body: list[Line]) -> list[Line]:
         if not body:
@@ -181,13 +251,15 @@ class RowsPrinter(GridPrinter):
                      *self.unflatten(nest.batch_loops, "batch")]
         rows = self.spell_offset(rows_a_batch(nest))
         flat = "row" if self.own or not nest.batch_loops else "turn"
-        turn = [*self.unflatten(nest.row_loops, flat), *inside]
+        next_row = self.coming.taken(flat, rows) if self.coming else []
+        turn = [*next_row, *self.unflatten(nest.row_loops, flat), *inside]
         if flat == "turn":
             turn = [(f"row = batch * {self._factor(rows_a_batch(nest))} + turn", ""), *turn]
         if any(node in nest.reductions and nest.parts[node] == "rowred" for node in nest.nodes):
             turn.append(("cuda.syncthreads()", "the slots are used again in the next row"))
         walk = repeated(f"for {flat} in range(share, {rows}, {self.form.shares}):", turn)
-        return [*where, *self._begin_columns(), *walk, *self._leave_columns()]
+        first = self.coming.loaded("share", rows) if self.coming else []
+        return [*where, *self._begin_columns(), *first, *walk, *self._leave_columns()]
 
     def _begin_columns(self) -> list[Line]:
         lines = []
@@ -204,14 +276,55 @@ class RowsPrinter(GridPrinter):
     def _leave_columns(self) -> list[Line]:
         """Registers go where the second kernel finds them."""
         assert self.partials is not None
-        lines: list[Line] = []
+        words: list[Line] = []
+        alone: list[Line] = []
+        column, wide = self.spell_offset(self.nest.column), self.wide
         for buffer, at, kind, note in self._columns() if self.own else ():
-            wide = self.adds_in(kind, self.buffers[buffer].dtype)
-            part = self._lent(f"{buffer}_part", wide, self.partials.size)
-            column = self.spell_offset(self.nest.column)
-            lines += [(f"{part}[{self._share_start} + {column}] = "
-                       f"{self._column_cell(buffer, at, kind)}", note)]
-        return self._held(lines)
+            dtype = self.adds_in(kind, self.buffers[buffer].dtype)
+            part = self._lent(f"{buffer}_part", dtype, self.partials.size)
+            array = self._column_cell(buffer, at, kind).removesuffix("[k]")
+            place = f"{self._share_start} + {column}"
+            if wide > 1 and dtype.itemsize * wide <= WIDEST:
+                words.append((f"{STORES[wide]}({part}, {place}, {array}, {wide} * k)", note))
+            else:
+                alone.append((f"{part}[{place}] = {array}[k]", note))
+        return [*(self.in_words(words) if words else []), *self.one_by_one(alone)]
+
+
+class Coming:
+    """The next row of a walk: its loads go ahead of the work on this one, which so need not wait
+    for them. What they load into becomes this row's when its turn comes."""
+
+    def __init__(self, printer: RowsPrinter) -> None:
+        self.printer, self.own = printer, printer.own
+        nodes = printer.nest.passes[0].inside
+        rows = {var for var, _ in printer.nest.row_loops}
+        now = printer.held_of(nodes, self.own, which=lambda at: not rows.isdisjoint(at.symbols))
+        self.along = [(each, self._next(each, self.own)) for each in now]
+        self.single = [(each, self._next(each, 1)) for each in printer.numbers_of_a_row()]
+
+    def _next(self, held: Held, count: int) -> Held:
+        dtype = self.printer.buffers[held.buffer].dtype
+        name = self.printer.array(f"{held.array}_next", count, dtype)
+        if count == 1:
+            self.printer.brief.add(name)
+        return replace(held, array=name)
+
+    def loaded(self, row: str, rows: str) -> list[Line]:
+        """The loads of a row, if it is one."""
+        printer = self.printer
+        found = [(f"{coming.array}[0] = {printer._cell(coming.buffer, coming.at)}", coming.note)
+                 for _, coming in self.single]
+        along = printer.moved([coming for _, coming in self.along], LOADS)
+        at = printer.unflatten(printer.nest.row_loops, "ahead")
+        return [(f"ahead = {row}", ""), *guarded(f"ahead < {rows}", [*at, *found, *along])]
+
+    def taken(self, row: str, rows: str) -> list[Line]:
+        """The row that was loaded is this one, and the next one is loaded."""
+        taken = [(f"{now.array}[k] = {coming.array}[k]", now.note) for now, coming in self.along]
+        single = [(f"{now.array}[0] = {coming.array}[0]", now.note) for now, coming in self.single]
+        return [*single, *self.printer.one_by_one(taken),
+                *self.loaded(f"{row} + {self.printer.form.shares}", rows)]
 
 
 def _words_of(declaration: str) -> list[tuple[int, int]]:

@@ -9,42 +9,22 @@ that they compile without a driver. `cubin.py` alone imports this, for it import
 from __future__ import annotations
 
 import math
-import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import cuda
-from numba.cuda import extending as cuda_extending, types as cuda_types
+from numba.cuda import types as cuda_types
 from numba.cuda.extending import intrinsic
+
+from . import pointers
 
 Build = Callable[[Any, Any, list[Any]], Any]  # (builder, type, arguments) -> value
 FLOAT = ir.FloatType()
 types: Any = cuda_types
-extending: Any = cuda_extending
 
 device = cuda.jit(device=True, inline="always")
-
-
-class Constant(types.CPointer):
-    """A pointer to what no one writes while the kernel runs: its loads may be made ahead of stores.
-    """
-
-    def __init__(self, dtype: Any) -> None:
-        super().__init__(dtype)
-        self.name: str = f"const {dtype}*"
-
-
-extending.register_model(Constant)(extending.core_models.PointerModel)
-
-
-@extending.lower_builtin(operator.getitem, Constant, types.Integer)
-def _load_constant(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    pointer, index = args
-    load = builder.load(builder.gep(pointer, [index]))
-    load.set_metadata("invariant.load", builder.module.add_metadata([]))
-    return load
 
 
 def _word(count: int, build: Build) -> Any:
@@ -209,6 +189,7 @@ WORDS: dict[str, Any] = {
     "float16": _instruction("cvt.rn.f16.f32 $0, $1;", types.uint16, types.float32),
     "of_bfloat16": _instruction("mov.b32 $0, {0, $1};", types.float32, types.uint16),
     "bfloat16": _instruction("cvt.rn.bf16.f32 $0, $1;", types.uint16, types.float32),
+    **pointers.WORDS,
     **{name: _word(1, _library(name)) for name in LIBRARY},
     "round": _word(1, _library("rint")),
     "pow": _word(2, _library("pow")),
