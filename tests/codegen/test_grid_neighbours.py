@@ -30,19 +30,23 @@ from .test_grid_tiles import plus_turned, turned
 # a function, its operands, the form that sizes choose, how many there are beside it
 CASES = {
     "flat": (chain, [floats(3000), floats(3000)], "flat", 4),
-    "flat halves": (chain, [floats(3000, dtype=dtypes.float16)] * 2, "flat", 4),
+    "flat halves": (chain, [floats(3000, dtype=dtypes.float16)] * 2, "flat", 5),
     "flat rows": (chain, [floats(7, 300), floats(300)], "flat", 4),
     "tiles": (plus_turned, [floats(100, 70), floats(70, 100)], "tiles", 3),
     "tiles, doubles": (turned, [floats(70, 100, dtype=dtypes.float64)], "tiles", 3),
     "tiles, bools": (turned, [floats(70, 100, dtype=dtypes.bool)], "tiles", 3),
-    "a warp a row": (softmax, [floats(9, 100)], "rows", 6),
-    "rows": (softmax, [floats(5, 700)], "rows", 5),
+    "a warp a row": (softmax, [floats(9, 100)], "rows", 7),
+    "rows": (softmax, [floats(5, 700)], "rows", 6),
+    "rows and a rest": (softmax, [floats(3, 1100)], "rows", 6),
     "one row": (lambda x: ops.sum(x), [floats(900)], "rows", 5),
     "wide rows": (softmax, [floats(2, 8200)], "rows", 6),
     "too wide rows": (softmax, [floats(2, 53000)], "long rows", 1),
     "rows, columns": (layer_norm_backward, [
         floats(40, 96), floats(40, 96), floats(96), floats(40, 1), floats(40, 1)],
-        "rows, columns", 4),
+        "rows, columns", 5),
+    "rows ahead": (layer_norm_backward, [
+        floats(300, 64), floats(300, 64), floats(64), floats(300, 1), floats(300, 1)],
+        "rows, columns", 7),
     "columns": (lambda x: ops.sum(x, 0), [floats(300, 300)], "columns", 6),
     "few columns": (lambda x: ops.sum(x, 0), [floats(300, 20)], "columns", 4),
     "columns beside": (gelu_backward, [floats(30, 96), floats(30, 96), floats(96)], "columns", 3),
@@ -139,7 +143,7 @@ def test_rows_that_are_read_again_may_be_a_warp_s(card, monkeypatch):
 
 
 @needs_extra
-@pytest.mark.parametrize("name", ["flat", "tiles", "a warp a row", "rows, columns", "columns"])
+@pytest.mark.parametrize("name", ["flat", "flat halves", "a warp a row", "rows ahead", "columns"])
 def test_each_compiles(name):
     _, plan = schedule_of(name)
     nest = plan.nests[0]

@@ -174,10 +174,10 @@ def _rows(nest: Nest, seen: Mapping[str, Any] | None) -> Form:
         threads = 512  # two blocks at a time: one computes while the other waits for memory
     what = "a warp" if threads == 32 else f"{threads} threads"
     return Form("rows", f"{what} a row of {columns}: the row stays in registers", threads,
-                short=True, wide=_wide(nest, columns, threads))
+                short=True, wide=widest(nest, columns, threads))
 
 
-def _wide(nest: Nest, columns: int, threads: int) -> int:
+def widest(nest: Nest, columns: int, threads: int) -> int:
     """Elements of a word. Where each of many would have to be asked for, they are not words."""
     wide = a_word_of_a_row(nest, threads)
     many = elements_of(columns, threads, wide) > PER_THREAD
@@ -213,8 +213,8 @@ def _walked(nest: Nest) -> Form:
         return Form("long rows, columns", f"rows of {nest.columns}, and sums of its columns, do "
                     "not fit into registers", shares=_shared(BLOCKS, rows))
     threads = row_threads(columns)
-    wide = _wide(nest, columns, threads)
-    this, both = _registers_of_a_walk(nest, elements_of(columns, threads, wide))
+    wide = widest(nest, columns, threads)
+    this, both = registers_of_a_walk(nest, elements_of(columns, threads, wide))
     fit = blocks_that_fit(this, threads)
     shares = _shared(MULTIPROCESSORS * fit, rows)
     if not _room(this, threads):
@@ -232,7 +232,7 @@ def _shared(blocks: int, rows: int | None) -> int:
     return blocks if rows is None else min(blocks, max(1, rows // FEW_ROWS, min(BLOCKS, rows)))
 
 
-def _registers_of_a_walk(nest: Nest, own: int) -> tuple[int, int]:
+def registers_of_a_walk(nest: Nest, own: int) -> tuple[int, int]:
     """Of a thread with so many elements of a row; and if the next row's are there beside them, 0
     where nothing is loaded for a row."""
     inner, outer = ({var for var, _ in loops} for loops in (nest.inner_loops, nest.outer_loops))

@@ -15,11 +15,25 @@ from dataclasses import replace
 from ...fusion.nest import Nest
 from .across import LARGE, SIDE
 from .device import WARP
-from .form import BESIDE, BLOCKS, DEEP, EACH, MOST, SHORT, THREADS, Form, rows_a_batch
+from .form import (
+    BESIDE,
+    BESIDE_AHEAD,
+    BLOCKS,
+    DEEP,
+    EACH,
+    MOST,
+    SHORT,
+    THREADS,
+    Form,
+    registers_of_a_walk,
+    rows_a_batch,
+    widest,
+)
+from .side_by_side import PAIR, in_pairs
 
 HELD = 64  # elements of a row that a thread may hold at most
 LONG = 8192  # columns from which a row may be as well read again
-ROOM = (0, 16, BESIDE, 40)  # registers beside those that hold a row; 0: no bound
+ROOM = (0, BESIDE_AHEAD, BESIDE, 40)  # registers beside those that hold a row; 0: no bound
 
 Others = Callable[[Nest, Form], Iterator[Form]]
 
@@ -53,6 +67,10 @@ def _flat(nest: Nest, form: Form) -> Iterator[Form]:
     yield from _threads(form, 64, 1024)
     for each in _near(form.each, form.wide, 16):
         yield replace(form, each=each)
+    if form.wide > 1:
+        yield replace(form, wide=1)
+    elif form.each >= PAIR and in_pairs(nest):
+        yield replace(form, wide=PAIR)
 
 
 def _tiles(nest: Nest, form: Form) -> Iterator[Form]:
@@ -67,7 +85,7 @@ def _tiles(nest: Nest, form: Form) -> Iterator[Form]:
 
 def _rows(nest: Nest, form: Form) -> Iterator[Form]:
     columns = int(nest.columns)
-    yield from (f for f in _threads(form, WARP, 1024) if _holds(columns, f))
+    yield from _held(nest, form)
     if form.threads == WARP and nest.outer_loops:
         for rows in _near(form.rows, 1, 16):
             yield replace(form, rows=rows)
@@ -76,8 +94,16 @@ def _rows(nest: Nest, form: Form) -> Iterator[Form]:
         yield replace(form, name="long rows", threads=1024, short=columns <= 1024 * SHORT)
 
 
-def _holds(columns: int, form: Form) -> bool:
-    return columns <= form.threads * HELD
+def _held(nest: Nest, form: Form) -> Iterator[Form]:
+    """Other threads for a row in registers, their words no longer than suits them; and other words.
+    """
+    columns = int(nest.columns)
+    for each in _threads(form, WARP, 1024):
+        if columns <= each.threads * HELD:
+            yield replace(each, wide=min(form.wide, widest(nest, columns, each.threads)))
+    most = widest(nest, columns, form.threads)
+    for wide in sorted({1, most} - {form.wide}):
+        yield replace(form, wide=wide)
 
 
 def _room(form: Form) -> Iterator[Form]:
@@ -94,14 +120,16 @@ def _long_rows(nest: Nest, form: Form) -> Iterator[Form]:
 def _walked(nest: Nest, form: Form) -> Iterator[Form]:
     """Rows beside columns, in registers or read again."""
     rows, held = rows_a_batch(nest).const, not form.name.startswith("long")
-    for each in _threads(form, WARP, 1024):
-        if not held or _holds(int(nest.columns), each):
-            yield each
+    yield from _held(nest, form) if held else _threads(form, WARP, 1024)
     for shares in _near(form.shares, BLOCKS // 4, min(4 * BLOCKS, rows or 4 * BLOCKS)):
         short = held and rows is not None and rows <= shares * SHORT
         yield replace(form, shares=shares, short=short)
     if held:
         yield from _room(form)
+    if form.ahead:
+        yield replace(form, ahead=False, beside=BESIDE)
+    elif held and registers_of_a_walk(nest, 1)[1] and (rows is None or rows > form.shares):
+        yield replace(form, ahead=True, beside=BESIDE_AHEAD)
 
 
 def _columns(nest: Nest, form: Form) -> Iterator[Form]:
@@ -147,18 +175,22 @@ def _said_threads(form: Form) -> str:
 
 
 def _said_room(form: Form) -> str:
+    words = f"words of {form.wide}, " if form.wide > 1 else ""
     if not form.beside:
-        return "registers as the compiler likes"
-    return f"{form.beside} registers beside the row"
+        return f"{words}registers as the compiler likes"
+    return f"{words}{form.beside} registers beside the row"
 
 
 def _said_walked(form: Form) -> str:
     blocks = f"{form.shares} blocks of {form.threads} threads"
-    return blocks if form.name.startswith("long") else f"{blocks}, {_said_room(form)}"
+    if form.name.startswith("long"):
+        return blocks
+    return f"{blocks}, {_said_room(form)}{', the next row ahead' * form.ahead}"
 
 
 DESCRIBED: dict[str, Callable[[Form], str]] = {
-    "flat": lambda form: f"{form.threads} threads a block, {form.each} elements each",
+    "flat": lambda form: (f"{form.threads} threads a block, {form.each} elements each"
+                          + ", two a word" * (form.wide > 1)),
     "tiles": lambda form: f"squares of {form.side}, {form.each or EACH} elements a thread",
     "rows": lambda form: f"{_said_threads(form)}, {_said_room(form)}",
     "long rows": lambda form: f"{_said_threads(form)}, which is read again",
