@@ -19,7 +19,7 @@ from typing import Any
 
 from .. import devices, trace
 from ..fusion import FusionOptions, Schedule, fuse_graph
-from ..fusion.options import DEFAULT, for_card
+from ..fusion.options import DEFAULT
 from ..fusion.report import report_memory
 from ..graph import Graph, GraphModule, Node, TensorMeta
 from . import cache as cache
@@ -126,7 +126,11 @@ def _told_as(calling: Call, call: Any) -> Call:
 
 def options_for(graph: Graph, options: FusionOptions = DEFAULT) -> FusionOptions:
     """What the loop compiler is told for the device of a graph. Raises RuntimeError for several."""
-    return for_card(options) if is_on_card(graph) else options
+    if not is_on_card(graph):
+        return options
+    from .cuda.options import for_card
+
+    return for_card(options)
 
 
 def is_on_card(graph: Graph) -> bool:

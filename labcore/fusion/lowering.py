@@ -21,22 +21,16 @@ from ..graph import Graph, Node as GraphNode, TensorMeta, map_nodes
 from ..ops import OPS, Op
 from ..ops.dispatch import interpreting
 from ..shapes import surely_equal
-from . import (
-    halves,
-    lowering_parts as lowering_parts,
-    moments,
-    online,
-    quotient as quotient,
-    realize,
-)
+from . import halves, moments, online, realize
 from .indirect import PlaceNames
 from .ir import Buffer, Expr, Loops, exprs, ops
 from .lowering_indexed import READ_AT_PLACES
 from .lowering_pointwise import POINTWISE, NoLoops, Rule
-from .lowering_rules import BY_KIND, NO_RULE, RULES, WITHOUT_LOOPS
+from .lowering_rules import BY_KIND, NO_RULE, WITHOUT_LOOPS
 from .options import DEFAULT, FusionOptions
 from .pair import Verdict
 from .program import Extern, Operand, Program
+from .rules import RULES
 from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, probe, through
 
 

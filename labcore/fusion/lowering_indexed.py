@@ -21,7 +21,6 @@ from . import realize
 from .indirect import Checked, Gathered, Place, Places
 from .ir import Expr, Loops, ops
 from .lowering_pointwise import POINTWISE, NoLoops
-from .lowering_rules import RULES
 from .values import Leaf, Value, expanded, full_index, meta_of
 
 if TYPE_CHECKING:
@@ -230,6 +229,8 @@ def _unless(value: Any, ignored: int, type_: Any) -> Any:
     return ops.where(ops.eq(value, ops.constant(ignored, type_)), ops.constant(0, type_), value)
 
 
-RULES.update(gather=_gather, index_select=_index_select, _index=_index)
-RULES.update(scatter=_scatter, scatter_add=_scatter, index_add=_index_add, _index_put=_index_put)
-RULES.update(_classes=_classes, _one_hot_classes=_classes)
+RULES = {
+    "gather": _gather, "index_select": _index_select, "_index": _index,
+    "scatter": _scatter, "scatter_add": _scatter, "index_add": _index_add,
+    "_index_put": _index_put, "_classes": _classes, "_one_hot_classes": _classes,
+}

@@ -19,7 +19,6 @@ from ..shapes import INTS, surely_equal
 from . import realize
 from .ir import Buffer, Loops, exprs
 from .lowering_pointwise import NoLoops
-from .lowering_rules import RULES
 from .values import FLIP, Leaf, Value, full_index, meta_of
 
 if TYPE_CHECKING:
@@ -172,5 +171,7 @@ def _flip(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
     return lowering.computed(meta, [turned], lambda value: value)
 
 
-RULES.update(cat=_cat, stack=_stack, _pad=_pad, flip=_flip, _fold_windows=_fold_windows)
-RULES.update(select_scatter=_scatter_into("select"), slice_scatter=_scatter_into("slice"))
+RULES = {
+    "cat": _cat, "stack": _stack, "_pad": _pad, "flip": _flip, "_fold_windows": _fold_windows,
+    "select_scatter": _scatter_into("select"), "slice_scatter": _scatter_into("slice"),
+}

@@ -25,7 +25,7 @@ from ..graph import Graph, Node as GraphNode, TensorMeta
 from ..ops import OPS, Op
 from ..ops.sharing import meta_of as meta_of_node
 from .ir import ops
-from .lowering_rules import RULES, reduce
+from .lowering_rules import reduce
 from .matching import FLOATS, Of, bound, calls, folded, folded_alike
 from .values import Computed, Leaf, Unlinear, Value, expanded, meta_of, probe
 
@@ -206,16 +206,11 @@ def _pivot(lowering: Lowering, value: Value, axes: tuple[int, ...]) -> Value | N
     return value
 
 
-# ---- the rules -----------------------------------------------------------------------------------
-
-PLAIN = {name: RULES[name] for name in ("sum", "mean")}
+# ---- the rule ------------------------------------------------------------------------------------
 
 
-def _folded_once(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
-    node, found = lowering.node, None
-    if node.target is op:  # and not a part of another operator
-        found = lowering.spreads.in_one_pass(node, meta_of(op, params))
-    return PLAIN[op.name](lowering, op, params) if found is None else found
-
-
-RULES.update(dict.fromkeys(PLAIN, _folded_once))
+def in_one_pass(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value | None:
+    """Of a sum or mean; None where it has no part in a spread."""
+    if lowering.node.target is not op:  # it is a step of another operator
+        return None
+    return lowering.spreads.in_one_pass(lowering.node, meta_of(op, params))

@@ -18,14 +18,12 @@ from dataclasses import dataclass
 from math import inf, prod
 from typing import TYPE_CHECKING, Any
 
-from .. import devices
 from ..graph import Graph, Node as GraphNode, TensorMeta
 from ..ops import OPS, Op
 from ..ops.sharing import meta_of as meta_of_node
 from ..shapes import surely_equal
-from . import moments as moments  # its rule for sums comes first
 from .ir import Loops, ops
-from .lowering_rules import RULES, reduce
+from .lowering_rules import reduce
 from .matching import FLOATS, bound, calls, folded, folded_alike
 from .pair import Verdict
 from .primitives import SUMEXP
@@ -33,8 +31,6 @@ from .values import Value, meta_of
 
 if TYPE_CHECKING:
     from .lowering import Lowering
-
-LONG_ROW = 51 * 1024  # elements of a row that the registers of a card's block hold
 
 
 # ---- in the graph --------------------------------------------------------------------------------
@@ -49,13 +45,11 @@ class PowerSum:
     powers: GraphNode
     guarded: bool
 
-    @property
-    def pays(self) -> bool:
-        """Is a second look at a row dearer than a second power?"""
+    def pays(self, held: int | None) -> bool:
+        """Is a second look at a row dearer than a second power? See `FusionOptions.held_row`."""
         values, axes = folded(self.largest)
-        meta = meta_of_node(values)
-        length = prod(meta.shape[axis] for axis in axes)
-        return meta.device is devices.cuda and not (isinstance(length, int) and length <= LONG_ROW)
+        length = prod(meta_of_node(values).shape[axis] for axis in axes)
+        return held is not None and not (isinstance(length, int) and length <= held)
 
 
 def find_power_sums(graph: Graph) -> dict[GraphNode, PowerSum]:
@@ -97,12 +91,12 @@ class Online:
     """What a lowering makes of the sums of powers that it found in its graph."""
 
     def __init__(self, lowering: Lowering) -> None:
-        wanted = lowering.options.online
+        wanted, held = lowering.options.online, lowering.options.held_row
         self.lowering = lowering
         self.sums = {
             node: found
             for node, found in find_power_sums(lowering.graph).items()
-            if lowering.inlines(found.powers) and (found.pays if wanted is None else wanted)
+            if lowering.inlines(found.powers) and (found.pays(held) if wanted is None else wanted)
         } if lowering.fuse else {}
         self.taken: list[tuple[GraphNode, PowerSum]] = []
 
@@ -150,14 +144,9 @@ class Online:
 
 # ---- the rule ------------------------------------------------------------------------------------
 
-OTHERWISE = RULES["sum"]
 
-
-def _sum(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
-    node, found = lowering.node, None
-    if node.target is op:  # and not a part of another operator
-        found = lowering.online.in_one_pass(node, meta_of(op, params))
-    return OTHERWISE(lowering, op, params) if found is None else found
-
-
-RULES["sum"] = _sum
+def in_one_pass(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value | None:
+    """Of a sum; None where it is not one of powers."""
+    if lowering.node.target is not op:  # it is a step of another operator
+        return None
+    return lowering.online.in_one_pass(lowering.node, meta_of(op, params))

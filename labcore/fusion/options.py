@@ -7,7 +7,7 @@ Inductor has such limits as `torch._inductor.config`, for the process (`max_fusi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 
@@ -20,7 +20,9 @@ class FusionOptions:
     memory traffic, and may cost far more in computing.
     one_pass: mean and variance of the same values come from one pass over them, about a pivot.
     online: the largest of a row and the sum of the powers below it, which softmax divides by, come
-    from one pass, rescaled on the way; None: where it pays, which is in a card's long rows.
+    from one pass, rescaled on the way; None: where it pays, which is in rows longer than held_row.
+    held_row: elements of a row that stay in registers, so that a second look reads no memory; None:
+    a second look is cheap at any length, for it is at a cache.
     hold_memory: share a nest also where the program then holds much more memory than is saved.
     endings: sums of what rows made, and what is computed of sums over rows, share the rows' nest.
     Where rows run at the same time, on a graphics card, nobody knows which is the last one.
@@ -36,6 +38,7 @@ class FusionOptions:
     materialize: bool = True
     one_pass: bool = True
     online: bool | None = None
+    held_row: int | None = None
     hold_memory: bool = False
     endings: bool = True
     plain_kernels: bool = False
@@ -54,6 +57,9 @@ class FusionOptions:
                 raise ValueError(f"{name} is True or False, not {value!r}")
         if self.online is not None and type(self.online) is not bool:
             raise ValueError(f"online is True, False or None, not {self.online!r}")
+        held = self.held_row
+        if held is not None and (type(held) is not int or held < 1):
+            raise ValueError(f"held_row is a whole number from 1 on or None, not {held!r}")
 
     @staticmethod
     def of(given: Mapping[str, Any]) -> FusionOptions:
@@ -66,13 +72,3 @@ class FusionOptions:
 
 
 DEFAULT = FusionOptions()
-
-
-def for_card(options: FusionOptions) -> FusionOptions:
-    """The same, as a card can do it. Its blocks end when they like: none of them knows of the last
-    row. A row lies in registers, where a second pass reads no memory: sums in float64 about a pivot
-    took layer norm 1.2 to 1.3 times as long on an H200."""
-    return replace(options, endings=False, one_pass=False)
-
-
-ON_CARD = for_card(DEFAULT)

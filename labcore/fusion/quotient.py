@@ -15,7 +15,6 @@ from ..ops import Op
 from ..ops.sharing import meta_of
 from .ir import ops
 from .lowering_pointwise import POINTWISE
-from .lowering_rules import RULES
 from .matching import bound, calls
 from .online import power_sum
 from .values import Value
@@ -24,10 +23,11 @@ if TYPE_CHECKING:
     from .lowering import Lowering
 
 
-def _div(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value:
+def by_inverse(lowering: Lowering, op: Op, params: dict[str, Any]) -> Value | None:
+    """Of a division; None where it is not by such a sum."""
     node = lowering.node
     if not lowering.fuse or node.target is not op or not _is_share(lowering, **bound(node)):
-        return lowering.pointwise(op, POINTWISE["div"], params)
+        return None
     total = bound(node)["other"]
     meta = meta_of(total)
     inverse = lowering.computed(
@@ -40,6 +40,3 @@ def _is_share(lowering: Lowering, input: Any, other: Any, **_: Any) -> bool:
     """In rows: where columns are added up, their reciprocals would be loops of their own."""
     found = power_sum(other) if calls(other, "sum") else None
     return found is not None and found.powers is input and lowering.online.in_rows(found)
-
-
-RULES["div"] = _div

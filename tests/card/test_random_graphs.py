@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from labcore.codegen.cuda import form
+from labcore.codegen.cuda.options import ON_CARD
 from labcore.fusion import lower, schedule
-from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
 from tests.codegen.grid import on_card, on_grid
 from tests.codegen.test_grid_random import SIZES

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from labcore import cuda, devices
+from labcore.codegen.cuda.options import ON_CARD
 from labcore.codegen.cuda.program import compile_schedule
 from labcore.fusion import Schedule, lower, schedule
-from labcore.fusion.options import ON_CARD, FusionOptions
+from labcore.fusion.options import FusionOptions
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, TensorMeta
 from labcore.tensor import Tensor

@@ -9,7 +9,7 @@ import pytest
 
 import labcore as torch
 from labcore import ops, trace
-from labcore.fusion.options import ON_CARD
+from labcore.codegen.cuda.options import ON_CARD
 from tests.fusion.graphs import arrays_for, eager, floats, graph_of, softmax
 from tests.fusion.test_online import EDGES, logsumexp
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings, strategies as st
 
 from labcore.codegen.cuda import choose, form, program
 from labcore.codegen.cuda.neighbours import neighbours
+from labcore.codegen.cuda.options import ON_CARD
 from labcore.fusion import lower, schedule
-from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
 from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager
 

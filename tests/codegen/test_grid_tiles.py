@@ -9,8 +9,8 @@ from hypothesis import given, settings, strategies as st
 import labcore as torch
 from labcore import dtypes, ops
 from labcore.codegen.cuda import across, choose
+from labcore.codegen.cuda.options import ON_CARD
 from labcore.fusion import lower, schedule
-from labcore.fusion.options import ON_CARD
 from labcore.fusion.verify import verify_program
 from tests.fusion.graphs import RandomGraph, arrays_for, assert_same, eager, floats, graph_of
 

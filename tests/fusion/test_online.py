@@ -9,8 +9,10 @@ import pytest
 
 import labcore as torch
 from labcore import ops, trace
+from labcore.codegen.cuda.form import ROW_LIMIT
+from labcore.codegen.cuda.options import ON_CARD
 from labcore.fusion import FusionOptions, evaluations, ledger, lower, schedule
-from labcore.fusion.online import LONG_ROW, find_power_sums
+from labcore.fusion.online import find_power_sums
 from labcore.fusion.primitives import SUMEXP
 from tests.codegen.grid import on_card
 
@@ -122,21 +124,35 @@ def test_its_verdict_says_so():
 
 
 @pytest.mark.parametrize(("shape", "card", "taken"), [
-    ((4, LONG_ROW), True, False),  # lies in registers
-    ((4, LONG_ROW + 1), True, True),
-    ((LONG_ROW + 1,), True, True),
-    ((4, LONG_ROW + 1), False, False),  # a CPU's second look is at its cache
+    ((4, ROW_LIMIT), True, False),  # lies in registers
+    ((4, ROW_LIMIT + 1), True, True),
+    ((ROW_LIMIT + 1,), True, True),
+    ((4, ROW_LIMIT + 1), False, False),  # a CPU's second look is at its cache
 ])
 def test_where_it_pays(shape, card, taken):
     graph = graph_of(softmax, floats(*shape))
-    plan = planned(on_card(graph) if card else graph, None)
+    options = ON_CARD if card else FusionOptions()
+    plan = schedule(lower(on_card(graph) if card else graph, options=options), options=options)
     assert rescaled(plan) == taken
+
+
+def test_a_row_that_registers_hold_is_looked_at_twice():
+    graph = graph_of(softmax, floats(4, 8))
+    for held, taken in ((7, 1), (8, 0), (None, 0)):
+        options = FusionOptions(held_row=held)
+        assert rescaled(schedule(lower(graph, options=options), options=options)) == taken
 
 
 @pytest.mark.parametrize("value", [1, "yes"])
 def test_the_option_is_checked(value):
     with pytest.raises(ValueError, match="online is True, False or None"):
         FusionOptions(online=value)
+
+
+@pytest.mark.parametrize("value", [0, True, "long"])
+def test_so_is_the_length_of_a_row_that_is_held(value):
+    with pytest.raises(ValueError, match="held_row is a whole number from 1 on or None"):
+        FusionOptions(held_row=value)
 
 
 # ---- values --------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ from labcore import dtypes
 from labcore.fusion import lower, schedule
 from labcore.fusion.interpret import rounded, run
 from labcore.fusion.lowering_pointwise import POINTWISE
-from labcore.fusion.lowering_rules import RULES
+from labcore.fusion.rules import RULES
 from labcore.fusion.verify import verify_program
 from labcore.graph import Graph, verify
 from labcore.ops import OPS

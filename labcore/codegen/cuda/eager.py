@@ -19,7 +19,6 @@ import numpy as np
 from ... import devices, ops
 from ...autodiff.passes import lower_operators
 from ...fusion import lower, schedule
-from ...fusion.options import ON_CARD
 from ...fusion.program import Program
 from ...graph import Graph, TensorMeta
 from ...ops.arrays import meta_of
@@ -29,6 +28,7 @@ from ...ops.op import OPS, Op
 from ...runtime import cards
 from ...tensor.cuda import card, is_on_card, layout, made_here, to_card, to_host
 from ...tensor.tensor import wrap
+from .options import ON_CARD
 from .program import compile_schedule
 
 KEPT = 1024  # programs of one operator

@@ -26,7 +26,6 @@ from typing import Any
 
 from ...fusion.ir import Expr, product
 from ...fusion.nest import Nest
-from ...fusion.online import LONG_ROW
 from .across import LARGE, SIDE, Across, loads_across
 from .device import WARP
 from .side_by_side import PAIR, a_word_of_a_row, accesses, in_pairs
@@ -39,7 +38,7 @@ DEEP = 16  # the same of one long row, of which a thread does nothing but add up
 STRETCH = THREADS * DEEP
 PER_THREAD = 16  # elements of a row that one thread holds
 PER_TURN = 32  # the same of a row that it holds none of
-ROW_LIMIT = LONG_ROW  # columns that fit into the registers of a block
+ROW_LIMIT = 51 * 1024  # columns that fit into the registers of a block
 ONE_BLOCK = 16 * 1024  # up to here one block reduces a single row faster than two kernels do
 NARROW = 8  # columns up to which a warp would mostly idle
 MULTIPROCESSORS = 132  # of an H200
