@@ -19,6 +19,7 @@ from . import realize
 from .halves import converted
 from .ir import Buffer, ops
 from .lowering_pointwise import EXACT_POWERS, POINTWISE, NoLoops, Rule
+from .primitives import identity
 from .values import FLIP, Computed, Leaf, Unlinear, Value, expanded, meta_of, through
 
 if TYPE_CHECKING:
@@ -86,12 +87,17 @@ def _place_of(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
         short = bool(counted.numel < 2**31)  # vectors hold twice as many; a guard, of a symbol
         index_type = dtypes.int32 if short else dtypes.int64
         place = Leaf(TensorMeta(shape, tuple(step), index_type), None)
+        # No place. Where the length is a symbol, another number: LLVM would choose between two of 64
+        # bits and cut the result, which took 1.7 times as long. (Between a place and what `amin`
+        # begins with it takes one at a time.)
+        known = isinstance(counted.numel, int)
+        nowhere = counted.numel if known else identity("amin", index_type) - 1
 
         def body(v: Any, best: Any, place: Any) -> Any:
             hit = ops.eq(v, best)
             if type_.is_floating_point:
                 hit = ops.bitwise_or(hit, ops.ne(v, v))
-            return ops.where(hit, place, ops.constant(counted.numel, index_type))
+            return ops.where(hit, place, ops.constant(nowhere, index_type))
 
         places = lowering.computed(TensorMeta(shape, value.meta.stride, index_type),
                                    [value, expanded(best, shape), place], body)
