@@ -31,7 +31,7 @@ from .build import (
     rows_of_any_length,
     show_without_file,
 )
-from .lengths import KNOWN, SHORT
+from .lengths import ENOUGH, LONGEST
 from .parts import print_kernel as print_kernel
 from .plain import print_plain as print_plain
 from .printer import Kernel as Printed
@@ -187,7 +187,7 @@ def _report(
     for name, length, when in rows_in_strips(call.source):
         trace.emit(trace.ShortRows(name, length, STRIP, when))
     for name, length in rows_of_any_length(call.source):
-        trace.emit(trace.RowForms(name, length, list(KNOWN), [SHORT[0], SHORT[-1]]))
+        trace.emit(trace.RowForms(name, length, LONGEST, ENOUGH))
     outcome = "hit" if built.cached else "miss"
     if call.kernels:
         effort = built.effort

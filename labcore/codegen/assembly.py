@@ -5,7 +5,7 @@ The lines are LLVM's own: the kernel is compiled once more with debug locations,
 through its passes and prints as `.loc`; line 0 is what it made of several lines.  That build is
 never loaded.  `same` says whether it has the very instructions of a build without locations, which
 is the one that runs. A loop that threads share is there for a range of its turns, rows of unknown
-length in the form for any length (see `lengths.py`).
+length as they are for any length (see `lengths.py`).
 Numba's `inspect_asm` has no lines; compiler explorers show such a mapping for C.
 """
 

@@ -10,17 +10,19 @@ from __future__ import annotations
 
 import ast
 import linecache
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from time import perf_counter
 from types import FunctionType
 from typing import Any
 
+from .. import trace
 from ..runtime.loader import Launcher, LoadError, load
 from . import cache, kernel_math
 from .apart import sums_apart
 from .folder import enabled
 from .jit import NOTHING, Effort, ObjectFile, compile_kernels
-from .lengths import row_length
+from .lengths import Rows, by_length, in_one_block, row_length, rows_in, text_for
 from .phases import in_phases
 from .ranges import Loops, as_range, loops_of
 from .strips import in_strips
@@ -44,7 +46,36 @@ class Built:
 
 
 def build(source: str) -> Built:
-    """Find or compile the kernels of a program; a new program is kept on disk."""
+    """Find or compile the kernels of a program; a new program is kept on disk. Those whose rows are
+    of unknown length choose at each call."""
+    built = _built(source)
+    if '"int64"' not in source:  # no kernel is told a number
+        return built
+    for node, form in zip(kernel_nodes(source), forms(source)):
+        if form.length:
+            text = ast.get_source_segment(source, node)
+            assert text is not None
+            built.launchers[node.name] = by_length(
+                node, form.length, form.loops.work, built.launchers[node.name],
+                partial(_for_rows, node.name, text, trace.current_compile_id()))
+    return built
+
+
+def _for_rows(kernel: str, text: str, compile_id: str, rows: Rows) -> Launcher:
+    """What launches a kernel on rows of one length alone."""
+    begin = perf_counter()
+    built = _built(text_for(text, rows))
+    linecache.cache.pop(built.path, None)
+    if trace.listening():
+        outcome, seconds = "hit" if built.cached else "miss", perf_counter() - begin
+        with trace.compiling(compile_id):
+            trace.emit(trace.RowsCompiled(
+                kernel, rows.length, rows.size, outcome, built.reason, seconds))
+    return built.launchers[kernel]
+
+
+def _built(source: str) -> Built:
+    """As the text says."""
     key, names = cache.key_of(source), [node.name for node in kernel_nodes(source)]
     reason = "off: LAB_CACHE=0"
     if enabled():
@@ -83,8 +114,11 @@ def compile_source(source: str, path: str) -> ObjectFile:
     found = forms(source)
     if not found:
         return ObjectFile(b"", [], [])
-    functions = _functions([form.kernel for form in found], path)
-    return compile_kernels(list(functions.values()), {f.kernel.name: f.loops for f in found})
+    kernels, rows = [form.kernel for form in found], rows_in(source)
+    if rows is not None:
+        kernels = [in_one_block(kernel) for kernel in kernels]
+    loops = {form.kernel.name: form.loops for form in found}
+    return compile_kernels(list(_functions(kernels, path).values()), loops, rows)
 
 
 def compiled_kernels(source: str, path: str) -> dict[str, FunctionType]:
@@ -100,17 +134,18 @@ def rows_in_strips(source: str) -> list[tuple[str, str, str]]:
 
 def rows_of_any_length(source: str) -> list[tuple[str, str]]:
     """The kernels whose rows are of unknown length, and the number that says how long they are."""
-    lengths = {form.kernel.name: form.loops.length for form in forms(source)}
-    return [(name, length) for name, length in lengths.items() if length]
+    return [(form.kernel.name, form.length) for form in forms(source) if form.length]
 
 
 @dataclass(frozen=True)
 class Form:
-    """A kernel as it is compiled, its loops, and its short rows that are worked on in strips."""
+    """A kernel as it is compiled, its loops, its short rows that are worked on in strips, and the
+    number that says how long its rows are, "" where there is none."""
 
     kernel: ast.FunctionDef
     loops: Loops
     strips: list[tuple[str, str]]
+    length: str
 
 
 @lru_cache(maxsize=1)  # what was compiled last is told of next
@@ -124,8 +159,7 @@ def _as_compiled(kernel: ast.FunctionDef) -> Form:
     loops = loops_of(kernel)
     part, strips = in_strips(kernel if loops.turns is None else as_range(kernel), loops.turns)
     part = sums_apart(part)
-    length = row_length(part, loops.turns)
-    return Form(in_phases(part), replace(loops, length=length), strips)
+    return Form(in_phases(part), loops, strips, row_length(part, loops.turns))
 
 
 def unrolls(source: str) -> bool:

@@ -22,6 +22,7 @@ from typing import Any
 from ..runtime.loader import PYTHON_SYMBOLS
 from . import numba_ir
 from .launch import Launched, launchers
+from .lengths import Rows
 from .phases import PHASE
 from .progress import Progress
 from .ranges import BEGIN, END, Loops
@@ -52,11 +53,14 @@ class ObjectFile:
     effort: Effort = NOTHING
 
 
-def compile_kernels(functions: list[FunctionType], loops: dict[str, Loops]) -> ObjectFile:
-    """Compile plain Python kernels, those with a `prange` as functions of a range of it."""
+def compile_kernels(
+    functions: list[FunctionType], loops: dict[str, Loops], rows: Rows | None = None
+) -> ObjectFile:
+    """Compile plain Python kernels, those with a `prange` as functions of a range of it. `rows`:
+    for those of one length alone."""
     with _lock:
         begin = time.perf_counter()
-        lowered, units = _lower(functions, loops)
+        lowered, units = _lower(functions, loops, rows)
         middle = time.perf_counter()
         module = _link(
             {each.symbol: each.bitcode for each in lowered},
@@ -78,7 +82,7 @@ def compile_kernels(functions: list[FunctionType], loops: dict[str, Loops]) -> O
 
 
 def _lower(
-    functions: list[FunctionType], loops: dict[str, Loops]
+    functions: list[FunctionType], loops: dict[str, Loops], rows: Rows | None
 ) -> tuple[list[numba_ir.Lowered], int]:
     """LLVM code of each kernel, and for how many of them numba was asked."""
     units = 0
@@ -86,9 +90,8 @@ def _lower(
     with Progress(len(functions)) as progress, numba_ir.wrapping_integers():
         for number, function in enumerate(functions):
             progress.at(number, function.__name__)
-            units += not numba_ir.known(function)
-            known = loops[function.__name__]
-            found.append(numba_ir.lowered(function, known.unroll, known.length))
+            units += not numba_ir.known(function, rows)
+            found.append(numba_ir.lowered(function, loops[function.__name__].unroll, rows))
     return found, units
 
 

@@ -1,52 +1,56 @@
-"""Rows of unknown length: the machine code that a kernel has beside that for all lengths.
+"""Rows of unknown length: at a call, short ones get machine code for their length.
 
-In: a kernel's LLVM code, and the number that says how long its rows are.
-Out: the same kernel in two modules, and one function that looks at the number:
+In: a kernel whose rows are as long as a number says.  Out: a launcher that looks at the number:
 
-    k(..., s1):  s1 in 2 ... 8    -> k_2 ... k_8    s1 is a constant
-                 s1 in 16 ... 63  -> k_short        loops take 8 elements a turn, not 32
-                 all others       -> k_any
+    k(..., s1):  s1 in 2 ... 128, and much work     -> k in which s1 is this constant
+                 all others                         -> k for any length
 
-A row that is no longer than a vector is over before a loop for any length has begun. Where LLVM
-knows the length it writes the row out, and its vectors then are of several rows. That takes code
-for each length, so only the shortest have it: numba is asked once for all of them, LLVM takes
-about five times as long as for one, and the kernel is ready after three times as long.
-Invariant: all forms compute what the kernel's text says; sums, which may be reordered, have the
-order that they have for a known length.
-The method is known as specialization, or multi-versioning; Inductor, asked for symbolic sizes, has
-one loop for all of them.
+A row that is no longer than a few vectors is over before a loop for any length is under way. Where
+LLVM knows the length it writes the row out, and has no remainder to ask for. Most kernels never see
+a short row, so the program comes with the code for any length alone, and the first call that wants
+another compiles it: the kernel, not the graph nor its loops, in 20 to 80 ms of LLVM's (and 60 more
+of numba's for a kernel's first), once on this machine, for it is kept on disk. Who calls with ever
+other short lengths pays that 127 times at most; code for several lengths at once (eight each, told
+to LLVM as a range) was up to 1.3 times as slow, for it has a remainder, and whole loops around it.
+Invariant: which code runs depends on the sizes of the call alone, not on earlier calls. So a call
+computes the same bits each time, though sums have an order in each code, as for a known length.
+The method is known as specialization, or multi-versioning. Inductor, asked for symbolic sizes, has
+one loop for all; its `mark_dynamic(..., specialize_on=...)` compiles the whole graph once more.
 """
 
 from __future__ import annotations
 
 import ast
-import re
-from collections.abc import Iterator
+import copy
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
 
+from ..runtime.loader import Launcher
 from ..shapes import Expr
-from .ranges import BEGIN, END, bound, end_of_all, is_of_parts
+from .ranges import BEGIN, END, bound, cuts, end_of_all, is_of_parts
 
-KNOWN = range(2, 9)  # lengths that are constants in a form of their own
-SHORT = range(16, 64)  # lengths for which loops take no more than `BITS` a turn, 8 elements
-BITS = 256  # of a vector of float32; of two of float64
+LONGEST = 128  # longer rows have the code for any length
+ENOUGH = 2**17  # work that is worth it: some 10 to 300 microseconds
 
-CHOOSE = """
-define i32 @"{name}"({parameters}) {{
-  switch i64 {length}, label %rows.any [{cases}]
-{calls}}}
+LAUNCH = """
+def {name}({parameters}):
+    if 1 < {length} <= {longest} and {work} >= {enough}:
+        return by_length[{length}]({parameters})
+    return for_any({parameters})
 """
-CALL = """rows.{form}:
-  %done.{form} = call i32 @"{name}_{form}"({arguments})
-  ret i32 %done.{form}
-"""
-# What LLVM is told of a loop: how many vectors a turn. (Told how long those are, it would complain
-# to the user where it makes none.)
-LOOP = """
-!{loop} = distinct !{{!{loop}, !{vectors}}}
-!{vectors} = !{{!"llvm.loop.interleave.count", i32 {count}}}
-"""
-DECLARE = 'declare i32 @"{name}_{form}"({types})\n'
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Rows of `size` elements; `length` is the number that says how many."""
+
+    length: str
+    size: int
+
+
+# ---- which kernels -------------------------------------------------------------------------------
 
 
 def row_length(kernel: ast.FunctionDef, shared: Expr | None) -> str:
@@ -57,6 +61,8 @@ def row_length(kernel: ast.FunctionDef, shared: Expr | None) -> str:
         a.arg for a in kernel.args.args
         if isinstance(a.annotation, ast.Constant) and a.annotation.value == "int64"
     } - {BEGIN, END}
+    if not numbers:
+        return ""
     loops = list(_innermost(kernel, 0))
     across = {step for loop in loops for step in _steps(loop)} & numbers
     along = {_end(loop) for loop in loops} & numbers - (shared.symbols if shared else set())
@@ -90,70 +96,91 @@ def _steps(loop: ast.For) -> Iterator[str]:
                 yield str(bound(node.slice, names).coeff(variable))
 
 
-def with_choice(text: str, name: str, length: str) -> str:
-    """The module in which the kernel is the one for any length, and its name that of the choice."""
-    whole, head, body = _cut(text, name)
-    parameters = head[head.index("(") + 1 : head.rindex(")")]
-    given = [p.split() for p in parameters.split(", ")]
-    argument = _argument(head, length)
-    forms = {str(n): [n] for n in KNOWN} | {"short": list(SHORT), "any": []}
-    arguments = ", ".join(f"{p[0]} {p[-1]}" for p in given)
-    choice = CHOOSE.format(
-        name=name, parameters=parameters, length=argument,
-        cases=" ".join(f"i64 {n}, label %rows.{f}" for f, of in forms.items() for n in of),
-        calls="".join(CALL.format(form=f, name=name, arguments=arguments) for f in forms),
+# ---- their text ----------------------------------------------------------------------------------
+
+HEAD = """\
+# What a program calls for rows of {size}.
+rows = {length!r}, {size}
+
+
+"""
+
+
+def text_for(kernel: str, rows: Rows) -> str:
+    """A text of its own for a kernel's text and some rows: what is compiled, and kept on disk."""
+    return HEAD.format(**vars(rows)) + kernel + "\n"
+
+
+def rows_in(text: str) -> Rows | None:
+    """The rows that such a text is for; None of a program."""
+    first = ast.parse(text).body[0]
+    if isinstance(first, ast.Assign) and ast.unparse(first.targets[0]) == "rows":
+        return Rows(*ast.literal_eval(first.value))
+    return None
+
+
+def in_one_block(kernel: ast.FunctionDef) -> ast.FunctionDef:
+    """The kernel for rows that are no longer than a block: what adds up in one is the total."""
+    return ast.fix_missing_locations(_OneBlock().visit(copy.deepcopy(kernel)))
+
+
+class _OneBlock(ast.NodeTransformer):
+    """`block`: the name of the first block's number, inside of it."""
+
+    block = ""
+
+    def visit_For(self, loop: ast.For) -> ast.AST | list[ast.stmt]:
+        if cuts(loop):
+            self.block = ast.unparse(loop.target)
+            return [self.visit(_total(line)) for line in loop.body]
+        end = end_of_all(loop.iter)
+        if end is not None:
+            assert isinstance(loop.iter, ast.Call)
+            loop.iter.args = [end]
+        return self.generic_visit(loop)
+
+    def visit_Name(self, name: ast.Name) -> ast.expr:
+        return ast.copy_location(ast.Constant(0), name) if name.id == self.block else name
+
+
+def _total(line: ast.stmt) -> ast.stmt:
+    """Of total = radd(total, part) after the first block: the total so far is 0."""
+    if isinstance(line, ast.Assign) and isinstance(line.value, ast.Call):
+        if ast.unparse(line.value.func) == "radd":
+            line.value = line.value.args[1]
+    return line
+
+
+# ---- the launcher --------------------------------------------------------------------------------
+
+
+def by_length(
+    kernel: ast.FunctionDef, length: str, work: Expr, for_any: Launcher,
+    compiled: Callable[[Rows], Launcher],
+) -> Launcher:
+    """A launcher of a kernel that chooses by the length of its rows. `compiled` makes the code for
+    rows of one length; it is asked once for each."""
+    places = {a.arg: f"p{k}" for k, a in enumerate(kernel.args.args)}
+    text = LAUNCH.format(
+        name=kernel.name, parameters=", ".join(places.values()), length=places[length],
+        longest=LONGEST, enough=ENOUGH,
+        work=work.subs({name: Expr.of(place) for name, place in places.items()}),
     )
-    types = ", ".join(p[0] for p in given)
-    declared = "".join(DECLARE.format(name=name, form=f, types=types) for f in forms if f != "any")
-    return whole.replace(head + body, _form(head, name, "any") + body + choice + declared)
+    scope = {"by_length": _ByLength(length, compiled), "for_any": for_any}
+    exec(compile(text, f"<{kernel.name} by the length of its rows>", "exec"), scope)
+    made: Launcher = scope[kernel.name]  # type: ignore[assignment]
+    return made
 
 
-def short_forms(text: str, name: str, length: str) -> str:
-    """The module with the forms for short rows."""
-    whole, head, body = _cut(text, name)
-    argument = _argument(head, length)
-    limits = f"i64 range(i64 {SHORT.start}, {SHORT.stop}) {argument}"
-    hinted, hints = _hinted(body, len(re.findall(r"^!\d+ = ", text, re.M)))
-    short = _form(head, name, "short", f' "prefer-vector-width"="{BITS}"')
-    assert f"i64 {argument}" in short, f"LLVM declares {argument} in another way: {head}"
-    forms = short.replace(f"i64 {argument}", limits) + hinted
-    for n in KNOWN:
-        known = re.sub(rf"{re.escape(argument)}(?![\w.])", str(n), body)
-        forms += _form(head, name, str(n)) + known
-    return whole.replace(head + body, forms) + hints
+class _ByLength(dict[int, Launcher]):
+    """Launchers by length, each made when it is first asked for."""
 
+    def __init__(self, length: str, compiled: Callable[[Rows], Launcher]) -> None:
+        super().__init__()
+        self.length, self.compiled, self.lock = length, compiled, threading.Lock()
 
-def _hinted(body: str, count: int) -> tuple[str, str]:
-    """A function whose innermost loops take as many vectors a turn as hold 8 elements: a block that
-    ends with a jump to itself is one. And what LLVM is told, numbered from `count` on."""
-    blocks, hints = re.split(r"^(?=\S+:)", body, flags=re.M), ""
-    for k, block in enumerate(blocks):
-        label = re.escape(block.partition(":")[0])
-        loop = re.search(rf"^  br i1 .*label %{label}(?=,|$)[^\n]*$", block, re.M)
-        if loop:
-            blocks[k] = block.replace(loop[0], f"{loop[0]}, !llvm.loop !{count}")
-            vectors = 2 if "double" in block else 1
-            hints += LOOP.format(loop=count, vectors=count + 1, count=vectors)
-            count += 2
-    return "".join(blocks), hints
-
-
-def _cut(text: str, name: str) -> tuple[str, str, str]:
-    """A module's text, and the head and the rest of one of its functions."""
-    head = rf'define [^\n]*@"?{re.escape(name)}"?\([^\n]*\n'
-    found = re.search(rf"^({head})(.*?^}}\n)", text, re.M | re.S)
-    assert found is not None
-    return text, found[1], found[2]
-
-
-def _argument(head: str, length: str) -> str:
-    """What LLVM calls a parameter."""
-    found = re.search(rf'%(arg\.{length}|"arg\.{length}")(?![\w.])', head)
-    assert found is not None
-    return found[0]
-
-
-def _form(head: str, name: str, form: str, more: str = "") -> str:
-    """The head of a form, with `more` attributes. The choice calls it, and is not to contain it."""
-    renamed = re.sub(rf'@"?{re.escape(name)}"?\(', f'@"{name}_{form}"(', head)
-    return renamed.replace(" {\n", f" noinline{more} {{\n")
+    def __missing__(self, size: int) -> Launcher:
+        with self.lock:
+            if size not in self:
+                self[size] = self.compiled(Rows(self.length, size))
+            return self[size]

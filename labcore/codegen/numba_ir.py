@@ -13,7 +13,8 @@ of all kernels of a graph together; `numba.njit` makes it of each function as we
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -21,7 +22,8 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from ..runtime.loader import host
-from .lengths import short_forms, with_choice
+from .lengths import Rows
+from .ranges import WRITTEN_OUT
 
 IN_MEMORY = {"bool": "uint8", "float16": "uint16", "bfloat16": "uint16"}
 KEPT = 512  # lowered kernels that a process remembers
@@ -36,6 +38,7 @@ class Lowered:
 
 
 _lowered: dict[tuple, Lowered] = {}
+_read: dict[tuple, Lowered] = {}  # as numba made them, for what is then told of their rows
 
 
 def key_of(function: FunctionType) -> tuple:
@@ -45,42 +48,58 @@ def key_of(function: FunctionType) -> tuple:
     return code.co_code, repr(code.co_consts), code.co_names, (*function.__annotations__.values(),)
 
 
-def lowered(function: FunctionType, unroll: bool = True, length: str = "") -> Lowered:
-    """LLVM code of a kernel, or that of one like it, which has the same loops; see `lower`. Call it
-    under `wrapping_integers`."""
+def lowered(
+    function: FunctionType, unroll: bool = True, rows: Rows | None = None
+) -> Lowered:
+    """LLVM code of a kernel, or that of one like it, which has the same loops; see `lower`. For
+    `rows` of one length it is optimized anew, from what numba made once for all. Call it under
+    `wrapping_integers`."""
+    if rows is None:
+        return _remembered(_lowered, function, lambda: lower(function, unroll))
+    shared = _remembered(_read, function, lambda: lower(function, optimize=False))
+    place = [*function.__annotations__].index(rows.length)
+    module = _with_constant(shared, place, rows.size)
+    unroll = unroll and rows.size not in WRITTEN_OUT
+    return Lowered(shared.symbol, _optimized(module, True, unroll))
+
+
+def _remembered(
+    kept: dict[tuple, Lowered], function: FunctionType, make: Callable[[], Lowered]
+) -> Lowered:
     key = key_of(function)
-    found = _lowered.pop(key, None) or lower(function, unroll, length=length)
-    _lowered[key] = found  # the latest one used stands last
-    if len(_lowered) > KEPT:
-        del _lowered[next(iter(_lowered))]
+    found = kept.pop(key, None) or make()
+    kept[key] = found  # the latest one used stands last
+    if len(kept) > KEPT:
+        del kept[next(iter(kept))]
     return found
 
 
 @contextmanager
 def nothing_remembered() -> Iterator[None]:
     """As in a new process; what was remembered before is so again afterwards."""
-    before = dict(_lowered)
+    before = dict(_lowered), dict(_read)
     _lowered.clear()
+    _read.clear()
     try:
         yield
     finally:
-        _lowered.update(before)
+        _lowered.update(before[0])
+        _read.update(before[1])
 
 
-def known(function: FunctionType) -> bool:
+def known(function: FunctionType, rows: Rows | None = None) -> bool:
     """Is there a kernel like this one?"""
-    return key_of(function) in _lowered
+    return key_of(function) in (_lowered if rows is None else _read)
 
 
 def lower(
     function: FunctionType, unroll: bool = True, lines: bool = False, vectorize: bool = True,
-    length: str = "",
+    optimize: bool = True,
 ) -> Lowered:
     """LLVM code of a kernel. `unroll`: may LLVM write out several turns of a loop? `lines`: it
     is told the line of each statement, but nothing of variables, which would have to be kept
-    somewhere for a debugger. Not `vectorize`: no vectors, no unrolling. `length`: the number that
-    short rows have code of their own for, if any. Raises numba's errors for what it does not
-    understand."""
+    somewhere for a debugger. Not `vectorize`: no vectors, no unrolling. Not `optimize`: as
+    numba makes it. Raises numba's errors for what it does not understand."""
     from numba.core import compiler, types
     from numba.core.registry import cpu_target
 
@@ -104,7 +123,25 @@ def lower(
         pipeline_class=_pipeline(),
     )
     name = result.fndesc.llvm_func_name
-    return Lowered(name, module.optimized(name, vectorize, unroll and vectorize, length))
+    whole = module.gathered()
+    if not optimize:
+        return Lowered(name, whole.as_bitcode())
+    return Lowered(name, _optimized(whole, vectorize, unroll and vectorize))
+
+
+def _with_constant(lowered: Lowered, place: int, value: int) -> Any:
+    """The module of a kernel in which its parameter at `place` is a constant. Two that numba puts
+    first, for a result and for an exception, come before the kernel's own."""
+    import llvmlite.binding as binding
+
+    text = str(binding.parse_bitcode(lowered.bitcode))
+    name = re.escape(lowered.symbol)
+    found = re.search(rf'^(define [^\n]*@"?{name}"?\([^\n]*\n)(.*?^}}\n)', text, re.M | re.S)
+    assert found is not None
+    head, body = found.groups()
+    parameter = re.findall(r'%(?:"[^"]+"|[\w.]+)(?=[,)])', head)[2 + place]
+    constant = re.sub(rf"{re.escape(parameter)}(?![\w.])", str(value), body)
+    return binding.parse_assembly(text.replace(head + body, head + constant))
 
 
 def _type(annotation: str) -> Any:
@@ -164,12 +201,11 @@ def _pipeline() -> type:
 @cache
 def _module_class() -> type:
     """Where numba puts what it lowers."""
-    import llvmlite.binding as binding
     from numba.core.codegen import CPUCodeLibrary
     from numba.core.runtime import rtsys
 
     class Module(CPUCodeLibrary):
-        """Gathers; is optimized once, at the end, and never becomes machine code by itself."""
+        """Gathers, and never becomes machine code by itself."""
 
         def add_llvm_module(self, module: Any) -> None:
             self._final_module.link_in(module)
@@ -178,35 +214,26 @@ def _module_class() -> type:
             if library is not rtsys.library:  # that counts references, which kernels have none of
                 super().add_linking_library(library)
 
-        def optimized(self, name: str, vectorize: bool, unroll: bool, length: str) -> bytes:
+        def gathered(self) -> Any:
             module = self._final_module
             for library in dict.fromkeys(self._linking_libraries):
                 module.link_in(library._get_module_for_linking(), preserve=True)
             module.data_layout = self._codegen._data_layout
-            if not length:
-                return self._optimized(module, vectorize, unroll)
-            text = str(module)
-            # What is alike in all forms is done once.
-            shared = self._optimized(module, vectorize=False, unroll=False, level=1)
-            forms = short_forms(str(binding.parse_bitcode(shared)), name, length)
-            short = self._optimized(binding.parse_assembly(forms), vectorize, unroll)
-            choice = binding.parse_assembly(with_choice(text, name, length))
-            whole = binding.parse_bitcode(self._optimized(choice, vectorize, unroll))
-            whole.link_in(binding.parse_bitcode(short))
-            return whole.as_bitcode()
-
-        def _optimized(
-            self, module: Any, vectorize: bool, unroll: bool, level: int = 3
-        ) -> bytes:
-            options = binding.create_pipeline_tuning_options(speed_level=level)
-            options.loop_vectorization, options.loop_unrolling = vectorize, unroll
-            options.slp_vectorization = False
-            passes = binding.create_pass_builder(machine(), options)
-            passes.getModulePassManager().run(module, passes)
-            module.verify()
-            return module.as_bitcode()
+            return module
 
     return Module
+
+
+def _optimized(module: Any, vectorize: bool, unroll: bool) -> bytes:
+    import llvmlite.binding as binding
+
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization, options.loop_unrolling = vectorize, unroll
+    options.slp_vectorization = False
+    passes = binding.create_pass_builder(machine(), options)
+    passes.getModulePassManager().run(module, passes)
+    module.verify()
+    return module.as_bitcode()
 
 
 @contextmanager

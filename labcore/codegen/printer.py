@@ -22,7 +22,7 @@ from ..fusion.ir import LAST, Asked, Expr, is_index, is_place, ops
 from ..fusion.nest import Nest
 from ..fusion.primitives import accumulator
 from ..graph import Node as GraphNode, signature
-from ..shapes import SymFloat, SymNumber
+from ..shapes import SymFloat, SymInt, SymNumber
 from . import kernel_math, spelling
 from .phases import PHASE
 from .ranges import BEGIN, END, PART, SHARED
@@ -148,7 +148,12 @@ class KernelPrinter(Printer):
 
     def spell_number(self, value: SymNumber, dtype: dtypes.dtype) -> str:
         kind = dtypes.float64 if isinstance(value, SymFloat) else dtypes.int64
-        given = self._number(value.text, kind)
+        if isinstance(value, SymInt) and all(s.isidentifier() for s in value.expr.symbols):
+            given = self.spell_offset(value.expr)  # a constant, where its symbols are
+            if dtype is kind and not given.isidentifier():
+                given = f"int64({given})"
+        else:
+            given = self._number(value.text, kind)
         return spelling.cast(given, kind, dtype) if dtype is not kind else given
 
     def _number(self, text: str, kind: dtypes.dtype) -> str:

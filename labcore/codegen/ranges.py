@@ -34,14 +34,12 @@ class Loops:
     """`work`: the turns of the innermost loops, more for what is dear in them; `turns`: of the loop
     that threads share, None where there is none. Both are polynomials of the kernel's numbers.
     `phases`: how many such loops run one after the other, before the rest (see `phases.py`).
-    `unroll`: may LLVM write out several turns of a loop? `length`: the number that says how long
-    rows are, where short ones have code of their own (see `lengths.py`), else ""."""
+    `unroll`: may LLVM write out several turns of a loop?"""
 
     work: Expr
     turns: Expr | None
     phases: int = 0
     unroll: bool = True
-    length: str = ""
 
 
 def loops_of(kernel: ast.FunctionDef) -> Loops:
@@ -114,7 +112,7 @@ def _work(node: ast.AST, numbers: Set[str], parts: Expr) -> Expr:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.For) and isinstance(child.iter, ast.Call):
             inside = _work(child, numbers | {ast.unparse(child.target)}, parts)
-            once = _cuts(child) or is_of_parts(child)
+            once = cuts(child) or is_of_parts(child)
             turns = Expr.of(1) if once else _turns(child.iter, numbers, parts)
             total += turns * (inside if inside.terms else _weight(child))
     return total
@@ -126,7 +124,7 @@ def _weight(loop: ast.For) -> int:
     return 1 + AS_MUCH * sum(isinstance(name, ast.Name) and name.id in DEAR for name in called)
 
 
-def _cuts(loop: ast.For) -> bool:
+def cuts(loop: ast.For) -> bool:
     """Does it go over the blocks of a loop, whose turns are counted all together?"""
     return any(end_of_all(inner.iter) for inner in loop.body if isinstance(inner, ast.For))
 

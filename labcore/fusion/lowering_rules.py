@@ -87,8 +87,8 @@ def _place_of(kind: str) -> Callable[[Lowering, Op, dict[str, Any]], Value]:
         short = bool(counted.numel < 2**31)  # vectors hold twice as many; a guard, of a symbol
         index_type = dtypes.int32 if short else dtypes.int64
         place = Leaf(TensorMeta(shape, tuple(step), index_type), None)
-        # No place. Where the length is a symbol, another number: LLVM would choose between two of 64
-        # bits and cut the result, which took 1.7 times as long. (Between a place and what `amin`
+        # No place. Where the length is a symbol, another number: LLVM would choose between two of
+        # 64 bits and cut the result, which took 1.7 times as long. (Between a place and what `amin`
         # begins with it takes one at a time.)
         known = isinstance(counted.numel, int)
         nowhere = counted.numel if known else identity("amin", index_type) - 1

@@ -4,7 +4,8 @@
 
 In: nothing.  Out: for each kernel and length of a row the seconds of a call with `dynamic=True`,
 compiled for another shape, and with `dynamic=False`. One thread, float32, as many rows as make
-262,144 elements. Method: both in turn, several rounds; of each the first decile counts, for the
+262,144 elements. Method: both in turn, several rounds, after a call in which the dynamic one may
+compile its kernel for such rows (`codegen/lengths.py`); of each the first decile counts, for the
 machine is shared.
 """
 
@@ -17,17 +18,22 @@ from typing import Any
 import labcore as torch
 
 ELEMENTS = 262_144
-LENGTHS = (2, 3, 5, 7, 8, 12, 16, 24, 32, 48, 63, 64, 256, 1024)
+LENGTHS = (2, 3, 5, 8, 9, 12, 16, 17, 24, 31, 32, 63, 64, 100, 256, 1024)
 ELSEWHERE = (100, 97)  # the shape that dynamic kernels are compiled for
 AT_MOST = 1.1  # of the static kernel's time
 BLOCK = 0.002  # seconds of calls between two looks at the clock
 
 KERNELS: dict[str, Callable[[Any], Any]] = {
     "x.sum(-1)": lambda x: x.sum(-1),
+    "x.var(-1)": lambda x: x.var(-1),
+    "x.argmax(-1)": lambda x: x.argmax(-1),
+    "x.exp().sum(-1)": lambda x: x.exp().sum(-1),
     "x - x.amax(-1)": lambda x: x - x.amax(-1, keepdim=True),
     "softmax": lambda x: torch.softmax(x, -1),
+    "log_softmax": lambda x: torch.log_softmax(x, -1),
     "layer norm": lambda x: torch.nn.functional.layer_norm(x, (x.shape[-1],)),
     "x.T + 1": lambda x: (x.T + 1).contiguous(),
+    "x * x[0] + x.mean(0)": lambda x: x * x[0] + x.mean(0),
 }
 Times = dict[int, tuple[float, float]]
 

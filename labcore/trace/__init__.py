@@ -35,6 +35,7 @@ from .plan import (
     LoopShared as LoopShared,
     MemoryPlanned as MemoryPlanned,
     RowForms as RowForms,
+    RowsCompiled as RowsCompiled,
     Scheduled as Scheduled,
     ShortRows as ShortRows,
     StepRecord as StepRecord,

@@ -122,10 +122,23 @@ class ShortRows(Event):
 
 @dataclass
 class RowForms(Event):
-    """A kernel whose rows are of unknown length, and the lengths that have machine code of their
-    own: those that are constants there, and the first and the last of those with other loops."""
+    """A kernel whose rows are of unknown length: the number that says how long they are. Calls of
+    `enough` work or more, on rows up to the `longest`, get machine code for their length."""
 
     kernel: str
     length: str
-    known: list[int]
-    short: list[int]
+    longest: int
+    enough: int
+
+
+@dataclass
+class RowsCompiled(Event):
+    """A call was the first to want a kernel's machine code for rows of `size` elements: compiled
+    ("miss", and why it was not on disk) or found there ("hit"), in so many seconds."""
+
+    kernel: str
+    length: str
+    size: int
+    outcome: str
+    reason: str
+    seconds: float

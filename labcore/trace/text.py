@@ -31,7 +31,15 @@ from .events import (
     Stage,
 )
 from .origin import Origin
-from .plan import LifeRecord, LoopShared, MemoryPlanned, RowForms, Scheduled, ShortRows
+from .plan import (
+    LifeRecord,
+    LoopShared,
+    MemoryPlanned,
+    RowForms,
+    RowsCompiled,
+    Scheduled,
+    ShortRows,
+)
 
 Format = Callable[[Event], str]
 MOST_PLACES = 6
@@ -195,16 +203,24 @@ def threads(event: Event) -> str:
 
 
 def short_rows(event: Event) -> str:
-    """Kernels that work on short rows in strips, and when they do; and those that have machine code
-    for lengths that are known at a call only."""
+    """Kernels that work on short rows in strips, and when they do; those whose calls choose by the
+    length of rows; and what such a call then compiled."""
     if isinstance(event, RowForms):
-        known, short = (f"{of[0]} to {of[-1]}" for of in (event.known, event.short))
-        text = f"{known} are constants, {short} have loops of their own"
+        text = f"calls of work {event.enough} and more on up to {event.longest} get their own code"
         return _folded(f"{event.kernel}: rows of {event.length}: {text}", first="")
+    if isinstance(event, RowsCompiled):
+        return rows_compiled(event)
     assert isinstance(event, ShortRows)
     when = f" where {event.when}" if event.when else ""
     text = f"{event.kernel}: rows of {event.length} in strips of up to {event.strip}{when}"
     return _folded(text, first="")
+
+
+def rows_compiled(event: RowsCompiled) -> str:
+    """A kernel for rows of one length, which the graph and its guards know nothing of."""
+    how = "from disk" if event.outcome == "hit" else "compiled"
+    text = f"{event.kernel}: for rows of {event.length} = {event.size}: {how}"
+    return _folded(f"{text} in {1e3 * event.seconds:.0f} ms", first="")
 
 
 def kernel_code(event: Event) -> str:
@@ -278,7 +294,7 @@ ARTIFACTS: dict[str, tuple[type[Event] | tuple[type[Event], ...], Format]] = {
     "schedule": (Scheduled, schedule),
     "memory": (MemoryPlanned, memory),
     "threads": (LoopShared, threads),
-    "short_rows": ((ShortRows, RowForms), short_rows),
+    "short_rows": ((ShortRows, RowForms, RowsCompiled), short_rows),
     "kernel_code": (KernelReady, kernel_code),
     "plain_code": (KernelReady, plain_code),
     "output_code": (OutputCode, output_code),
