@@ -31,6 +31,7 @@ MANY = 64  # turns that are enough for any number of threads; and a cache line h
 # work. Column sums of 4096 x 1024 took two threads 0.65 of one's time; sharing columns, 1.7.
 MOST_PARTS = 16
 ROWS_OF_A_PART = 128
+ELEMENTS_OF_ROWS = 65536  # of a part; short rows add up in strips, which are filled and read, too
 MOST_PARTS_OF_A_LOOP = 64  # which adds up in variables
 ELEMENTS_OF_A_PART = 16384
 LINE = 64  # bytes of a cache line, and no type has more elements in it
@@ -112,17 +113,21 @@ def parts_of(nest: Nest) -> Parts | None:
 def _cut(nest: Nest, variable: str, turns: Expr, sums: bool) -> Parts:
     """By sizes alone. Known ones are cut only where there is enough work (see `if_worth_it`); of
     symbols, a call with few elements has one part."""
-    most, elements = MOST_PARTS_OF_A_LOOP, nest.rows * nest.columns
-    limits = [] if elements.const is not None else [(elements, ELEMENTS_OF_A_PART)]
+    most, each_has, elements = MOST_PARTS_OF_A_LOOP, ELEMENTS_OF_A_PART, nest.rows * nest.columns
+    limits: list[tuple[Expr, int]] = []
     if nest.outer_loops:
-        most = MOST_PARTS
+        most, each_has = MOST_PARTS, ELEMENTS_OF_ROWS
         limits += [(nest.rows + (ROWS_OF_A_PART - 1), ROWS_OF_A_PART)] * sums
+    if elements.const is None:
+        limits.append((elements, each_has))
+    else:
+        most = min(most, max(2, elements.const // each_has))
     known = [size.const // each for size, each in (*limits, (turns, 1)) if size.const is not None]
     unknown = [f"{size} // {each}" if len(size.terms) == 1 else f"({size}) // {each}"
                for size, each in limits if size.const is None]
     most = min([most, *known])
     return Parts(variable, turns, most,
-                 f"max(1, min({most}, {', '.join(unknown)}))" if unknown else "")
+                 f"min({most}, {', '.join(unknown)}) or 1" if unknown else "")
 
 
 def _sums(nest: Nest) -> list[str]:

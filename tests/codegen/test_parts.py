@@ -37,15 +37,15 @@ def text_of(function: Callable, *metas: Any) -> str:
 
 def test_columns_in_parts():
     assert text_of(lambda x: ops.sum(x, 0), meta(1000, 300)).splitlines()[1:] == [
-        "    for part in prange(8):",
+        "    for part in prange(4):",
         "        for i1 in range(300):",
         "            sum_parts[320*part + i1] = float64(0.0)",
-        "        for i0 in range(125*part, 125*part + 125):",
+        "        for i0 in range(250*part, 250*part + 250):",
         "            for i1 in range(300):",
         "                tmp0 = x[300*i0 + i1]",
         "                tmp1 = float64(tmp0)",
         "                sum_parts[320*part + i1] = radd(sum_parts[320*part + i1], tmp1)",
-        "    for part in range(1, 8):",
+        "    for part in range(1, 4):",
         "        for i1 in range(300):",
         "            sum_parts[i1] = sum_parts[i1] + sum_parts[320*part + i1]",
         "    for i1 in range(300):",
@@ -56,19 +56,19 @@ def test_columns_in_parts():
 def test_a_total_in_parts_pass_by_pass():
     """The last part is the shorter one."""
     assert text_of(lambda x: ops.sub(x, ops.sum(x)), meta(300001)).splitlines()[5:] == [
-        "    for part in prange(64):",
+        "    for part in prange(18):",
         "        sum_acc = float64(0.0)",
-        "        for i0 in range(4688*part, min(4688*part + 4688, 300001)):",
+        "        for i0 in range(16667*part, min(16667*part + 16667, 300001)):",
         "            tmp0 = x[i0]",
         "            tmp1 = float64(tmp0)",
         "            sum_acc = radd(sum_acc, tmp1)",
         "        sum_parts[part] = sum_acc",
         "    sum_acc = sum_parts[0]",
-        "    for part in range(1, 64):",
+        "    for part in range(1, 18):",
         "        sum_acc = sum_acc + sum_parts[part]",
         "    tmp2 = float32(sum_acc)",
-        "    for part in prange(64):",
-        "        for i0 in range(4688*part, min(4688*part + 4688, 300001)):",
+        "    for part in prange(18):",
+        "        for i0 in range(16667*part, min(16667*part + 16667, 300001)):",
         "            tmp3 = x[i0]",
         "            tmp4 = tmp3 - tmp2",
         "            sub[i0] = tmp4",
@@ -81,15 +81,15 @@ def test_a_kernel_in_phases():
     (function,) = compiled_kernels(text, "<phases>").values()
     *_, begin, end, phase = function.__annotations__
     assert (begin, end, phase) == ("begin", "end", "phase")
-    x, left = np.arange(1 << 18, dtype=np.float32) % 7, np.zeros(64)
+    x, left = np.arange(1 << 18, dtype=np.float32) % 7, np.zeros(16)
     out, total = np.zeros_like(x), np.full(1, np.nan, np.float32)
     memory = {"x": x, "sub": out, "sum_1": total, "sum_parts": left}
     given = [memory[name] for name in list(function.__annotations__)[:-3]]
-    for number in range(64):
+    for number in range(16):
         function(*given, number, number + 1, 0)
     assert left.sum() == x.sum(dtype=np.float64) and np.isnan(total) and not out.any()
     function(*given, 3, 5, 1)
-    size = len(x) // 64
+    size = len(x) // 16
     assert np.array_equal(out[3 * size:5 * size], x[3 * size:5 * size] - np.float32(left.sum()))
     assert not out[5 * size:].any() and np.isnan(total)
     function(*given, 0, 0, 2)
@@ -101,11 +101,11 @@ def test_work_and_accesses_of_parts():
     (kernel,) = ast.parse(text).body
     assert isinstance(kernel, ast.FunctionDef)
     found = loops_of(kernel)
-    assert (found.turns.const, found.phases) == (8, 1)
-    assert found.work.const == 300 + 1000 * 300 + 7 * 300 + 300
+    assert (found.turns.const, found.phases) == (4, 1)
+    assert found.work.const == 300 + 1000 * 300 + 3 * 300 + 300
     counted = count_in_source(text)
     assert counted.loads["x"] == 300000 and counted.stores["sum"] == 300
-    assert operations_in(text) == 1000 * 300 + 7 * 300  # additions
+    assert operations_in(text) == 1000 * 300 + 3 * 300  # additions
     total = count_in_source(text_of(lambda x: ops.sum(x), meta(1 << 18)))
     assert (total.loads, total.stores) == ({"x": 1 << 18}, {"sum": 1})  # as on one thread
 
@@ -301,11 +301,11 @@ def test_a_part_that_gives_up(count):
 
 def test_the_plan_counts_what_parts_have():
     call = compile_graph(traced(gelu_backward, WIDE, WIDE), "inference")
-    assert "empty_strided((2560,), (1,), dtypes.float64)" in call.source  # 8 parts of 320
+    assert "empty_strided((1280,), (1,), dtypes.float64)" in call.source  # 4 parts of 320
     with trace.record() as events:
         compile_graph(traced(gelu_backward, WIDE, WIDE), "inference")
     (plan,) = events.of(trace.MemoryPlanned)
-    assert plan.peak == 4 * 300000 + 4 * 300 + 8 * 2560
+    assert plan.peak == 4 * 300000 + 4 * 300 + 8 * 1280
 
 
 # ---- small things in parts -----------------------------------------------------------------------
@@ -316,8 +316,9 @@ def everything() -> Iterator[None]:
     """All sums are cut, and their kernels shared, whatever their size."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAB_CACHE", "0")
-        for name, value in (("LEAST", 0), ("ROWS_OF_A_PART", 1), ("ELEMENTS_OF_A_PART", 1),
-                            ("MOST_PARTS", 3), ("MOST_PARTS_OF_A_LOOP", 4), ("LINE", 2)):
+        for name, value in (("LEAST", 0), ("ROWS_OF_A_PART", 1), ("ELEMENTS_OF_ROWS", 1),
+                            ("ELEMENTS_OF_A_PART", 1), ("MOST_PARTS", 3),
+                            ("MOST_PARTS_OF_A_LOOP", 4), ("LINE", 2)):
             patch.setattr(sharing, name, value)
         yield
 
