@@ -100,9 +100,11 @@ def _filled(node: Node, value: Any) -> Node:
 def _with_numbers(node: Node, uniform: dict[Node, Any]) -> Node:
     """The call with numbers instead of constant tensors, where that changes nothing else."""
     op, args = node.target, list(node.args)
-    if op.name == "mul" and node.args[0] in uniform and isinstance(node.args[1], Node):
+    known = [isinstance(a, Node) and a in uniform for a in args]  # a symbol has no hash but a guard
+    if op.name == "mul" and known[0] and isinstance(node.args[1], Node):
         args.reverse()
-    places = [k for k in range(1, len(args)) if isinstance(args[k], Node) and args[k] in uniform]
+        known.reverse()
+    places = [k for k in range(1, len(args)) if known[k]]
     if op.name not in TAKES_NUMBER or not places:
         return node
     for place in places:

@@ -17,7 +17,9 @@ from typing import Any
 from .. import ops
 from ..graph import GraphModule, Node, TensorMeta
 from ..ops.sharing import meta_of
+from ..tensor import on_card
 from ..tensor.autograd import record
+from ..tensor.cuda import is_on_card
 from ..tensor.factories import empty_strided
 from ..tensor.saved import Saved, save
 from ..tensor.tensor import Tensor, wrap
@@ -109,8 +111,7 @@ def _saved(plan: Plan, tensors: tuple, results: tuple) -> list[Any]:
 
 def _copied(tensor: Tensor) -> Tensor:
     """The same numbers in the same layout, for a backward that was compiled for it."""
-    made = empty_strided(tensor.shape, tensor._stride, tensor.dtype)
-    return ops.copy_(made, tensor.detach())
+    return _laid_out(tensor.detach(), tensor.meta)
 
 
 def _pull_back(
@@ -145,6 +146,10 @@ def _restored(value: Any, kind: str, unread: bool) -> Tensor:
 
 def _fitted(grad: Tensor, meta: TensorMeta) -> Tensor:
     """The gradient with the strides that the backward graph was compiled for."""
-    if grad._stride == meta.stride:
-        return grad
-    return ops.copy_(empty_strided(meta.shape, meta.stride, meta.dtype), grad)
+    return grad if grad._stride == meta.stride else _laid_out(grad, meta)
+
+
+def _laid_out(tensor: Tensor, meta: TensorMeta) -> Tensor:
+    """A copy with these strides, where the tensor lies."""
+    make = on_card.empty_strided if is_on_card(tensor.array) else empty_strided
+    return ops.copy_(make(meta.shape, meta.stride, meta.dtype), tensor)

@@ -4,7 +4,8 @@ In: the operators of a region, in order.  Out: for those that make a tensor from
 shall lie; a Break where the other device would have to compute.
 Invariant: a node's meta says where its tensor lies eagerly. What a function of the lab's makes for
 itself lies beside its operands; what the user makes, where he says. A tensor of the host's that is
-one number goes along with those of the card, as it does eagerly.
+one number is an operand of the card's, as it is eagerly; what computes such a number is the host's
+work.
 PyTorch compiles one graph for several devices.
 """
 
@@ -56,10 +57,11 @@ class Place:
         if not devices.device.in_use:
             return
         on_card = _is_on_card(operands) or kwargs.get("device") == str(devices.cuda)
-        apart = on_card and any(m.device is devices.cpu and m.ndim for m in operands if m)
-        if apart and op.name == "copy_":
-            raise Break("device-copy", device=str(operands[0] and operands[0].device))
-        if apart:
+        # A number of the host's is an operand like others, but not written by the card.
+        kept = [m for k, m in enumerate(operands) if m and (m.ndim or op.mutates and k == 0)]
+        if on_card and any(meta.device is devices.cpu for meta in kept):
+            if op.name == "copy_":
+                raise Break("device-copy", device=str(kept[0].device))
             raise RuntimeError(devices.APART)
         if not on_card and op.kind in MAKES_ANEW and args[0] == ():
             return

@@ -189,7 +189,8 @@ REASONS: dict[str, Reason] = {
     "several-devices": Reason(
         "{name} would compute on {here!r}, after operators on {before!r}",
         "A graph is compiled for one device; PyTorch compiles graphs over several.",
-        "Do the work of each device in a function of its own, one after the other.",
+        "Do the work of each device in a function of its own, one after the other; make a number "
+        "for the card there (device=x.device), or as a number of Python's.",
         "what comes before and after it is compiled, each for its own device.",
     ),
     "constant-result": Reason(

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from labcore import ops
+from labcore.devices import placing
 from labcore.graph import TensorMeta
 from labcore.ops import derivatives
 
@@ -237,7 +238,7 @@ def _meta(value: Any) -> TensorMeta | None:
 
 
 def _zeros(meta: TensorMeta) -> Tensor:
-    zeros: Tensor = ops.zeros(tuple(meta.shape), meta.dtype)
+    zeros: Tensor = ops.zeros(tuple(meta.shape), meta.dtype, **placing(meta.device))
     return zeros
 
 

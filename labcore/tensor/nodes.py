@@ -14,13 +14,15 @@ from __future__ import annotations
 import itertools
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
-from labcore import ops
+from labcore import devices, ops
 from labcore.graph import TensorMeta
 from labcore.ops import derivatives
 from labcore.ops.op import Op
 
+from .cuda import beside
 from .hooks import GradientHooks
 from .saved import Packed, Saved, save as save
 from .tensor import Tensor, wrap
@@ -129,7 +131,8 @@ class Node:
         return f"<{self._name} object at {id(self):#x}>"
 
 
-Layout = tuple[Any, tuple[int, ...], Any]  # shape, strides, dtype: a TensorMeta not yet made
+# Shape, strides, dtype and device: a TensorMeta not yet made.
+Layout = tuple[Any, tuple[int, ...], Any, Any]
 
 
 class OperatorNode(Node):
@@ -162,7 +165,8 @@ class OperatorNode(Node):
         found: list[Tensor | None] = []
         for param in self.wanted:
             rule = self.op.derivatives.get(param)
-            grad = self._through(rule, values, grads[0], metas[param])
+            with beside(grads[:1]) if devices.device.in_use else nullcontext():
+                grad = self._through(rule, values, grads[0], metas[param])  # a rule makes zeros
             if isinstance(grad, list):
                 found.extend(grad)
             else:
@@ -256,7 +260,8 @@ def through_views(base: TensorMeta, steps: tuple[Step, ...], grad: Any) -> Any:
         metas.append(op.meta(metas[-1], *rest))
     for (op, rest), meta in zip(reversed(steps), reversed(metas[:-1])):
         bound = op.bind((meta, *rest), {})
-        grad = derivatives.gradients(op, bound, None, grad, ("input",))["input"]
+        with beside([grad]) if devices.device.in_use else nullcontext():
+            grad = derivatives.gradients(op, bound, None, grad, ("input",))["input"]
     return grad
 
 

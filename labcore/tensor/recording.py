@@ -90,7 +90,9 @@ def layout(value: Any) -> Any:
     """The facts of which a TensorMeta is made, when it is needed; None for a number."""
     if isinstance(value, (list, tuple)):
         return [layout(v) for v in value]
-    return (value.shape, value._stride, value.dtype) if isinstance(value, Tensor) else None
+    if not isinstance(value, Tensor):
+        return None
+    return value.shape, value._stride, value.dtype, value.device
 
 
 # ---- names --------------------------------------------------------------------------------------

@@ -113,3 +113,24 @@ def test_a_factor_that_is_a_number_of_the_caller_stays_behind_the_tensor():
     """A symbol is no tensor: an operator's first operand has to be one."""
     compiled = torch.compile(lambda n: torch.tensor(2.0) * n, backend="aot_eager")
     assert [compiled(n).item() for n in (1, 2, 3, 4)] == [2, 4, 6, 8]
+
+
+NUMBERS = {
+    "left": lambda x, k: k * x,
+    "right": lambda x, k: x * k,
+    "difference": lambda x, k: (1 - k) * x,
+    "constant": lambda x, k: x + k * torch.zeros(4),
+    "average": lambda x, k: k * x + (1 - k) * (x * x),
+    "twice": lambda x, k: k * (k * x),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+@pytest.mark.parametrize("numbers", [(0.5, 0.25, 0.75, 1.5), (5, 7, 11, 13)])
+def test_a_number_that_changes_is_asked_for_nothing(name, numbers):
+    """Whether a symbol is among the constants would be a guard on its value."""
+    compiled, x = torch.compile(NUMBERS[name]), torch.tensor([1.0, 2.0, -3.0, 4.0])
+    with trace.record() as events:
+        for k in numbers:
+            torch.testing.assert_close(compiled(x, k), NUMBERS[name](x, k))
+    assert len(events.of(trace.GraphCaptured)) == 2  # the first value's, and for all others

@@ -269,6 +269,72 @@ def test_operands_that_lie_apart_are_refused_as_eagerly():
                 run(random(3).cuda(), random(3))
 
 
+@pytest.mark.parametrize("backend", [None, "eager", "aot_eager", "inductor"])
+def test_a_number_of_the_host_s_is_not_written_by_the_card(backend):
+    def copied(x):
+        t = torch.tensor(0.0)
+        t.copy_(x.sum())
+        return t + 1
+
+    def added(x, t):
+        t.add_(x.sum())
+        return t * 2
+
+    x, t = random(4).cuda(), torch.tensor(2.0)
+    copy, add = (torch.compile(f, backend=backend) if backend else f for f in (copied, added))
+    assert copy(x).device is devices.cpu
+    torch.testing.assert_close(copy(x), copied(x))
+    with pytest.raises(RuntimeError, match="found at least two devices, cuda:0 and cpu!"):
+        add(x, t)
+    assert t.item() == 2
+
+
+PARTS = {
+    "slice": lambda x: x[1:3] * 2,
+    "index": lambda x: x[1],
+    "narrow": lambda x: x.narrow(0, 1, 2),
+    "split": lambda x: x.split(2)[0],
+    "unbind": lambda x: x.unbind()[2],
+    "of a list": lambda x: x[torch.tensor([2, 0, 2], device=x.device)],
+    "gather": lambda x: torch.gather(x, 0, torch.tensor([[1, 0]], device=x.device)),
+    "index_select": lambda x: x.index_select(0, torch.tensor([1, 1], device=x.device)),
+    "embedding": lambda x: torch.nn.functional.embedding(
+        torch.tensor([0, 3, 3], device=x.device), x),
+    "sort": lambda x: x.sort(0)[0] * x,
+    "topk": lambda x: x.topk(1)[0],
+    "max": lambda x: x.max(0)[0],
+    "written": lambda x: (x * 2)[1:].mul_(3),
+    "filled": lambda x: (x * 1).fill_(2) * x,
+    "home": lambda x: x.cpu() * 3,
+}
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_gradient_lies_where_its_tensor_does(part):
+    """What a derivative makes from nothing, too."""
+    found = []
+    for place, compiled in (("cpu", False), ("cuda", False), ("cuda", True)):
+        x = random(4, 2).to(place).requires_grad_()
+        run = torch.compile(PARTS[part]) if compiled else PARTS[part]
+        run(x).sum().backward()
+        assert x.grad.device is x.device
+        found.append(x.grad.cpu())
+    torch.testing.assert_close(found[1], found[0])
+    torch.testing.assert_close(found[2], found[0])
+
+
+def test_what_is_saved_and_then_written_is_copied_on_the_card():
+    def function(x, y):
+        out = x * (y + 1)
+        y.mul_(2)
+        return out
+
+    x, y = random(4).cuda().requires_grad_(), random(4, seed=1).cuda()
+    torch.compile(function)(x, y).sum().backward()
+    close(x.grad, random(4, seed=1) + 1)
+    close(y, random(4, seed=1) * 2)
+
+
 def test_a_write_from_the_host_breaks_the_graph():
     y = random(3)
     with trace.record() as events:
