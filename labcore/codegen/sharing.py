@@ -126,6 +126,8 @@ def _cut(nest: Nest, variable: str, turns: Expr, sums: bool) -> Parts:
     unknown = [f"{size} // {each}" if len(size.terms) == 1 else f"({size}) // {each}"
                for size, each in limits if size.const is None]
     most = min([most, *known])
+    if turns.const is not None and not unknown:
+        most = -(-turns.const // -(-turns.const // most))  # parts of one size; none of them empty
     return Parts(variable, turns, most,
                  f"min({most}, {', '.join(unknown)}) or 1" if unknown else "")
 

@@ -75,6 +75,19 @@ def test_a_total_in_parts_pass_by_pass():
     ]
 
 
+@pytest.mark.parametrize(("turns", "most", "size"), [(64, 64, 1), (65, 33, 2), (100, 50, 2),
+                                                     (129, 43, 3), (6400, 64, 100)])
+def test_no_part_is_empty(turns, most, size):
+    metas = meta(turns, 1), meta(1 << 15)
+    (nest,) = fuse_graph(traced(lambda x, y: ops.sum(ops.mul(x, y)), *metas).graph).nests
+    cut = sharing.parts_of(nest)
+    assert (cut.most, cut.size) == (most, size) and (most - 1) * size < turns
+    assert str(cut) == f"{most} parts of {size} turns of {cut.variable}"
+    source = print_kernel(nest).source
+    assert f"in prange({most}):" in source and f"range({size}*part, {size}*part + {size}" in (
+        source.replace("min(", ""))
+
+
 def test_a_kernel_in_phases():
     """What is compiled: a loop over parts a phase, the rest after all of them."""
     text = text_of(lambda x: (ops.sub(x, ops.sum(x)), ops.sum(x)), meta(1 << 18))
