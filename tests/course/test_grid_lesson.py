@@ -34,6 +34,10 @@ def total(x, out):
         ("256 * k + cuda.threadIdx.x", "two threads have the same element"),
         ("-1 + cuda.threadIdx.x", "OutOfBounds"),
         ("open('x')", "Unsupported"),
+        ("1/0", "NO  nothing wrong found: expected nothing, found ZeroDivisionError: division by"),
+        ("k % 0", "found ZeroDivisionError"),
+        ("2.0 ** 5000", "found OverflowError"),
+        ("n[0]", "found AttributeError"),
         (7, "expected a text, found an int"),
         (..., "Not begun"),
     ],
@@ -57,6 +61,10 @@ def test_coalesced(place, word):
          "NO  shared memory used"),
         ("def other(x):\n    pass", "KeyError"),
         ("def", "SyntaxError"),
+        ("def total(x, out):\n    out[0] = 1 // 0\n", "NO  nothing wrong found: expected nothing, "
+         "found ZeroDivisionError"),
+        ("def total(x, out):\n    part = cuda.shared.array(10 ** 15, float32)\n", "MemoryError"),
+        ("def total(x, out):\n    k = 1\n    k[0] = 2\n", "found AttributeError"),
         (..., "Not begun"),
     ],
 )

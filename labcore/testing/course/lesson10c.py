@@ -19,6 +19,9 @@ COPY = """def copy(x, out, n):
 """
 SIZE, BLOCKS, THREADS = 3000, 3, 256
 SECTORS = SIZE * 4 // 32
+# What a text raises that is no kernel's, besides what the simulator finds: k // 0, n[0], "a" + k
+WRONG = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, SyntaxError,
+         TypeError, ValueError)
 
 
 @checked
@@ -82,5 +85,5 @@ def _launched(source: str, kernel: str, blocks: int, arguments: list[Any]) -> tu
 
     try:
         return launch(source, kernel, (blocks,), (THREADS,), arguments), ""
-    except (LookupError, RuntimeError, SyntaxError, TypeError, ValueError) as error:
+    except WRONG as error:
         return None, f"{type(error).__name__}: {str(error).splitlines()[0]}"
