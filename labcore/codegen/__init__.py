@@ -83,7 +83,8 @@ def _replayed(call: Any, phase: str, on_card: bool) -> Call:
         why = _symbols(call.schedule.program.numbers)
         found = card()
         if not isinstance(found, SiliconCard):
-            why = "the simulated card launches nothing"
+            why = ("the simulated card has no driver to record: "
+                   "labcore.cuda.simulate(driver=True) has one")
         if not why:
             from ..runtime.replay import Replaying
 

@@ -146,7 +146,8 @@ def test_other_places_have_nothing_to_record():
         torch.cuda.simulate()
         compiled(torch.ones(3).cuda())
     assert [t.reason for t in events.of(trace.CudaGraph)] == [
-        "its tensors are on the host", "the simulated card launches nothing"]
+        "its tensors are on the host", "the simulated card has no driver to record: "
+        "labcore.cuda.simulate(driver=True) has one"]
     with pytest.raises(RuntimeError, match="mode='reduce-overhead' is of backend 'inductor'"):
         torch.compile(lambda x: x, backend="eager", mode="reduce-overhead")
 
