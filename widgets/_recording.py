@@ -90,10 +90,20 @@ def record_calls(
                 make(compiled, fn, call)
             except Exception as error:
                 begun = recorder.of(t.CallBegin)
-                if len(begun) == before:
-                    raise  # it never was a call: wrong arguments for this function
+                if len(begun) == before:  # it never was a call: wrong arguments for this function
+                    if isinstance(error, TypeError) and _is_shape(call):
+                        raise TypeError(f"{error}; {_HINT.format(call)}") from error
+                    raise
                 errors[begun[before].call] = f"{type(error).__name__}: {str(error).splitlines()[0]}"
     return recorder.events, errors
+
+
+_HINT = "a tuple is the arguments of one call; for tensors of that shape give torch.ones{}"
+
+
+def _is_shape(call: Call) -> bool:
+    """May sizes have been meant by a tuple of arguments?"""
+    return isinstance(call, tuple) and bool(call) and all(type(size) is int for size in call)
 
 
 def make(compiled: Function, fn: Function, call: Call) -> None:

@@ -403,6 +403,14 @@ def test_what_is_out_of_range_is_refused(wrong):
     assert widget.trace["sizes"] == [4, 8]
 
 
+def test_a_shape_that_was_given_as_arguments():
+    hint = r"takes 1 positional argument but 2 were given; .* give torch\.ones\(4, 16\)$"
+    with pytest.raises(TypeError, match=hint):
+        VariantTheater(lambda x: x + 1, (4, 16), (6, 16))
+    with pytest.raises(TypeError, match="given$"):
+        VariantTheater(lambda x: x + 1, (torch.ones(4), torch.ones(4)))
+
+
 def test_what_the_replays_print_is_not_shown_again(capsys):
     def telling(x):
         print("called")
