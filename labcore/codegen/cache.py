@@ -43,6 +43,7 @@ from .room import MANIFEST, limit
 SOURCE, OBJECT = "output_code.py", "kernels.o"
 
 _lock = threading.Lock()
+_clearings = 0
 _counts = {"hit": 0, "miss": 0, "evicted": 0, "form found": 0, "form measured": 0}
 FORM = "form-"  # before the key of an entry that holds no program but a kernel's measured form
 
@@ -332,7 +333,14 @@ def info() -> CacheInfo:
 def clear() -> int:
     """Forget all compiled programs and measured forms; returns how many there were. Programs in use
     stay in use."""
+    global _clearings
     cleared = room.clear(folder().path)
     with _lock:
+        _clearings += 1
         _counts.update(dict.fromkeys(_counts, 0))
     return cleared
+
+
+def clearings() -> int:
+    """How often this process cleared the cache: what was remembered before is forgotten."""
+    return _clearings

@@ -12,6 +12,7 @@ import labcore as torch
 from labcore import trace
 from labcore.codegen import cache
 from labcore.codegen.cuda import choices, trial, tune
+from labcore.codegen.cuda.cubin import Refused
 from labcore.runtime.driver import OutOfMemory
 from labcore.tensor import from_numpy
 from labcore.tensor.cuda import card_in_use
@@ -144,6 +145,19 @@ def test_one_process_measures_once_without_a_disk(clocked, monkeypatch):
         assert card.driver.measured == before > 0
 
 
+def test_a_cache_that_is_cleared_forgets_what_was_measured(clocked):
+    with clocked(lambda blocks, threads: threads):
+        outcomes = []
+        for function in (lambda x: x * 2, lambda x: x * 2, lambda x: x * 2):
+            (event,) = tuned(function, random(3000)).of(trace.Autotuned)
+            outcomes.append(event.outcome)
+            if len(outcomes) == 2:
+                assert torch.compiler.cache.clear() == 2
+                assert torch.compiler.cache.info().forms == 0
+    assert outcomes == ["measured", "known", "measured"]
+    assert torch.compiler.cache.info().forms == 1
+
+
 @pytest.mark.parametrize("damage", [
     lambda text: text[:-3],
     lambda text: text.replace('"threads": 64', '"threads": 128'),
@@ -220,13 +234,23 @@ def test_forms_that_the_assembler_refuses_are_left_out(clocked, monkeypatch):
 
         def refusing(source, cc):
             if "[12, 128]" in source:
-                raise RuntimeError("too much shared memory\nand more")
+                raise Refused("nvJitLinkError: too much shared memory\nand more")
             return compile_text(source, cc)
 
         monkeypatch.setattr(build, "compile_source", refusing)
         (event,) = tuned(twice, random(6000)).of(trace.Autotuned)
-        assert [why for *_, why in event.tried if why] == ["refused: too much shared memory"]
+        assert [why for *_, why in event.tried if why] == [
+            "refused: nvJitLinkError: too much shared memory"]
         assert len(event.tried) > 3
+
+        def mistaken(source, cc):  # an error of the lab's own is told, not measured around
+            if "[12, 128]" in source:
+                raise KeyError("threads")
+            return compile_text(source, cc)
+
+        monkeypatch.setattr(build, "compile_source", mistaken)
+        with pytest.raises(torch._dynamo.exc.BackendCompilerFailed, match="threads"):
+            torch.compile(lambda x: x * 3, mode="max-autotune")(random(6000).cuda())
 
         monkeypatch.setattr(build, "compile_source", lambda *given: 1 / 0)
         with pytest.raises(torch._dynamo.exc.BackendCompilerFailed):
@@ -268,6 +292,31 @@ def test_where_operands_find_no_room_sizes_choose(clocked, monkeypatch):
         story = tuned(twice, random(3000))
     (event,), (form,) = story.of(trace.Autotuned), story.of(trace.KernelForm)
     assert (event.outcome, form.block) == ("skipped", [256]) and "no room" in event.reason
+
+
+def test_what_was_measured_on_goes_back_before_sizes_choose(clocked, monkeypatch):
+    filled, reserved = trial._filled, []
+
+    def full(*given):
+        if not reserved:
+            reserved.append(torch.cuda.memory_reserved())
+            return filled(*given)
+        raise OutOfMemory("full")
+
+    with clocked(lambda blocks, threads: threads):
+        x = random(3000).cuda()
+        monkeypatch.setattr(trial, "_filled", full)
+        describe = tune.describe
+
+        def described(form):  # the first thing that is done after the exception was caught
+            reserved.append(torch.cuda.memory_reserved())
+            return describe(form)
+
+        monkeypatch.setattr(tune, "describe", described)
+        with trace.record() as story:
+            torch.compile(twice, mode="max-autotune-no-cudagraphs")(x)
+    assert story.of(trace.Autotuned)[0].outcome == "skipped"
+    assert reserved[0] == reserved[1]
 
 
 def test_what_cannot_be_measured_says_why(clocked):

@@ -192,3 +192,16 @@ def test_three_modules_import_numba_cuda_and_only_when_they_compile():
     found = {str(p.relative_to(ROOM)) for p in ROOM.rglob("*.py")
              if any(name.startswith(("numba.cuda", "numba_cuda")) for name in imports(p))}
     assert found == {f"codegen/cuda/{name}.py" for name in ("cubin", "pointers", "words")}
+
+
+@needs_extra
+@pytest.mark.parametrize(("line", "why"), [
+    ("x[0] = nothing(x[0])", "TypingError: "),  # numba
+    ("x[0] = cuda.shared.array(40000, float32)[0]", "nvJitLinkError: "),
+])
+def test_what_a_compiler_does_not_take_is_refused(line, why):
+    text = f'@kernel\ndef k(x: "float32*"):\n    {line}\n\ndef call(args):\n    k[1, 64]()\n'
+    with pytest.raises(cubin.Refused, match=f"^{why}"):
+        cubin.compile_source(text)
+    with pytest.raises(SyntaxError):  # the printer's
+        cubin.compile_source(text.replace("x[0] =", "x[0 ="))

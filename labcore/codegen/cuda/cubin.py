@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
@@ -45,12 +45,33 @@ class Compiled:
     shared: int
 
 
+class Refused(RuntimeError):
+    """numba, NVVM or the assembler does not take a text that is Python."""
+
+
 def compile_source(source: str, cc: tuple[int, int] = CC) -> dict[str, Compiled]:
-    """Compile every kernel of a text. Raises RuntimeError where the extra is not installed."""
-    threads = threads_of(source)
-    ptx = {f.__name__: _ptx(f, threads[f.__name__], cc) for f in _kernels(source)}
-    if not ptx:
+    """Compile every kernel of a text. Raises Refused where a compiler does not take it, and
+    RuntimeError where the extra is not installed."""
+    functions = list(_kernels(source))
+    if not functions:
         return {}
+    try:
+        return _compiled(functions, threads_of(source), cc)
+    except _refusals() as error:
+        raise Refused(f"{type(error).__name__}: {error}") from error
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What the three compilers raise."""
+    from cuda.bindings import nvjitlink, nvvm
+    from numba.core.errors import NumbaError
+
+    return NumbaError, nvvm.nvvmError, nvjitlink.nvJitLinkError
+
+
+def _compiled(functions: Sequence[FunctionType], threads: Mapping[str, int], cc: tuple[int, int]
+              ) -> dict[str, Compiled]:
+    ptx = {f.__name__: _ptx(f, threads[f.__name__], cc) for f in functions}
     architecture = f"sm_{cc[0]}{cc[1]}"
     cubin, log = _assembled(ptx, architecture)
     return {name: _reported(name, text, cubin, log, architecture) for name, text in ptx.items()}

@@ -29,6 +29,7 @@ from ...shapes import bare
 from ...shapes.env import Values
 from ..printer import Parameter
 from . import build, print_kernels
+from .cubin import Refused
 from .device import FUNCTIONS, called
 from .form import Form
 from .kernel import GridKernel
@@ -85,7 +86,7 @@ class Trials:
         kernels = [kernel for trial in trials for kernel in trial.kernels]
         try:
             compiled = build.compile_source(text_of(kernels), self.card.driver.cc)
-        except Exception as refusal:
+        except Refused as refusal:
             if not self.all:
                 raise  # the first one is what would run anyway
             if len(trials) == 1:
@@ -138,6 +139,13 @@ class Trials:
         spans: list[Expr] = [b.span for b in buffers if b.storage == storage]
         return max(span.value(self.seen) for span in spans)
 
+    def free(self) -> None:
+        """Give all of it back to the driver; whoever holds an exception's frames holds these
+        trials, too."""
+        self.memory.clear()
+        self.flush = None
+        self.card.allocator.empty_cache()
+
     # ---- times ----
 
     def race(self, trials: Sequence[Trial], rounds: int) -> None:
@@ -154,7 +162,6 @@ class Trials:
                 trial.times.append(self.card.driver.timed(trial.launch) * 1e6)
         for trial in trials:
             trial.us = median(trial.times)
-
 
     def _fill_cache(self, launch: Callable[[], None]) -> None:
         if sum(array.nbytes for array in self.memory.values()) >= FLUSH:

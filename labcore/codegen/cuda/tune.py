@@ -90,16 +90,18 @@ def _known_or_measured(nest: Nest, first: Form, card: SiliconCard, seen: Mapping
     """A choice; was it known; and why it will not be, if it could not be kept."""
     sizes = {symbol: seen[symbol] for symbol in nest.symbols if symbol in seen}
     key = choices.key_of(print_kernels(nest, "form", first), sizes, card)
-    known: Choice | None = card.kept.get(key) or choices.find(key)
+    remembered = cache.clearings(), key
+    known: Choice | None = card.kept.get(remembered) or choices.find(key)
     if known is not None:
         cache.count("form found")
         return known, "known", ""
     cache.count("form measured")
+    trials = Trials(nest, card, seen)
     try:
-        choice = search(nest, first, card, seen, sizes)
+        choice = search(trials, first, sizes)
     finally:
-        card.allocator.empty_cache()
-    card.kept[key] = choice
+        trials.free()
+    card.kept[remembered] = choice
     return choice, "measured", choices.keep(key, choice)
 
 
@@ -120,16 +122,14 @@ def _reason(choice: Choice, first: Form) -> str:
     return f"measured{at}: {choice.us:.1f} us, none of {others} others is {GAIN:.0%} faster"
 
 
-def search(nest: Nest, first: Form, card: SiliconCard, seen: Mapping[str, Any],
-           sizes: Mapping[str, Any]) -> Choice:
+def search(trials: Trials, first: Form, sizes: Mapping[str, Any]) -> Choice:
     """Measure the first form, those beside it, those beside the fastest of them ... Raises
     OutOfMemory."""
-    trials = Trials(nest, card, seen)
     (best,) = start = trials.add([first])
     trials.race(start, ROUNDS)
     long_enough = best.us >= LEAST
     for _ in range(STEPS if long_enough else 0):
-        beside = trials.add(neighbours(nest, best.form))
+        beside = trials.add(neighbours(trials.nest, best.form))
         if not beside:
             break
         trials.race([best, *beside], ROUNDS)
