@@ -63,7 +63,7 @@ class Place:
             if op.name == "copy_":
                 raise Break("device-copy", device=str(kept[0].device))
             raise RuntimeError(devices.APART)
-        if not on_card and op.kind in MAKES_ANEW and args[0] == ():
+        if not on_card and op.kind in MAKES_ANEW and isinstance(args[0], tuple) and not args[0]:
             return
         here = devices.cuda if on_card else devices.cpu
         if self.device is not None and self.device is not here:

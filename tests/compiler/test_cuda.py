@@ -309,6 +309,15 @@ PARTS = {
 }
 
 
+def test_what_is_made_like_a_tensor_of_the_host_s_is_the_host_s_work():
+    """With a card in use, too, and in one graph."""
+    for function in (lambda x: torch.zeros_like(x) + x, lambda x: torch.full_like(x, 2.0) * x):
+        for x in (random(3), torch.tensor(2.0)):
+            found = torch.compile(function, fullgraph=True)(x)
+            assert found.device is devices.cpu
+            torch.testing.assert_close(found, function(x))
+
+
 @pytest.mark.parametrize("part", PARTS)
 def test_a_gradient_lies_where_its_tensor_does(part):
     """What a derivative makes from nothing, too."""
